@@ -31,6 +31,8 @@ SECTIONS = [
     "sizes",
     "probabilities",
     "missing",
+    "kinds_of_rows",
+    "causes",
     "replicates",
     "effects",
     "hidden",

@@ -182,6 +182,8 @@ def test_more_columns_than_rows_is_said_before_a_square_of_them_is_made(tmp_path
 def test_what_counts_as_what():
     assert is_whole(np.int8(3), 3)
     assert not any(is_whole(value) for value in (True, -1, 2.0, "2", None, 10**400))
+    assert is_whole(2**53)
+    assert not is_whole(2**53 + 1)  # which float64 does not tell from 2**53
     assert as_number(np.float32(0.5)) == 0.5
     assert np.isnan(as_number("0.5"))
     assert np.isnan(as_number(True))

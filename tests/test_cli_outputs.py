@@ -11,7 +11,7 @@ import pytest
 
 import ordag
 from ordag import Moments
-from ordag.common.files import write_whole
+from ordag.common.files import check_place, write_whole
 from ordag.errors import OutputError
 from ordag.show.files import check_outputs
 
@@ -238,6 +238,25 @@ def test_a_folder_in_which_nothing_can_be_made_is_refused_before_the_work(run, t
     status, out, err = run("learn", "marks", "--out", "g.dot")
     assert (status, out) == (2, "")
     assert "g.dot could not be written: No space left on device." in err
+
+
+def test_a_name_that_is_too_long_is_said_before_anything_is_made(tmp_path):
+    with pytest.raises(OutputError, match=r"x is no path of a file: File name too long\."):
+        check_place(tmp_path / ("x" * 300))
+
+
+def test_all_of_an_output_is_on_the_disk_before_it_takes_its_place(tmp_path, monkeypatch):
+    """After a loss of power there is the old file or the new one, and none that is empty."""
+
+    def synced(descriptor):
+        (beside,) = tmp_path.glob(".*.part")
+        seen.append((beside.read_text(), (tmp_path / "g.dot").read_text()))
+
+    seen = []
+    (tmp_path / "g.dot").write_text("old")
+    monkeypatch.setattr("ordag.common.files.os.fsync", synced)
+    write_whole(tmp_path / "g.dot", "new")
+    assert seen == [("new", "old")]
 
 
 def test_an_unfinished_output_is_readable_by_its_owner_alone(tmp_path):

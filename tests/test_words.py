@@ -67,6 +67,16 @@ def test_short_texts_stay_apart():
     assert len(set(shortened_apart(texts, 18).values())) == 200
 
 
+def test_numbers_that_differ_are_shown_whole():
+    texts = [f"{'x' * 20}{number}{'y' * 20}" for number in ("13", "14")]
+    assert [short.strip("xy…") for short in shortened_apart(texts, 12).values()] == ["13", "14"]
+    assert [short.strip("x…") for short in shortened_apart([f"{'x' * 20}{k}" for k in (13, 14)], 12).values()] == [
+        "13",
+        "14",
+    ]
+    assert list(shortened_apart(["1" * 30 + "2", "1" * 30 + "3"], 12)) == ["1" * 30 + "2", "1" * 30 + "3"]
+
+
 def test_lists_and_counts():
     assert listed(["a"]) == "a"
     assert listed(["a", "b", " c"]) == "a, b and ' c'"

@@ -2,7 +2,8 @@
 
 `sys.monitoring` (Python 3.12) calls back once per line and test, because each event is switched off where it was seen and all are
 switched on again before the next test. What a fixture executes counts for every test of its file: a later one may use the same
-fixture.
+fixture. How long a test takes is its processor time, so that other work on the machine does not count; where other processes do the
+work (system tests), it is the time that passes.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -41,19 +43,24 @@ class Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item):
         self.afresh()
+        began = time.process_time()
         yield
+        self.seconds[item.nodeid] += time.process_time() - began
         merge(self.fixtures[item.nodeid.split("::")[0]], self.current)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item):
         self.afresh()
+        began = time.process_time()
         try:
             return (yield)
         finally:
+            self.seconds[item.nodeid] += time.process_time() - began
             self.lines[item.nodeid] = self.current
 
     def pytest_runtest_logreport(self, report):
-        self.seconds[report.nodeid] += report.duration
+        if "system" in report.keywords:
+            self.seconds[report.nodeid] = max(report.duration, self.seconds[report.nodeid])
         if report.failed:
             self.failed.add(report.nodeid)
 

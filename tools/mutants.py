@@ -3,11 +3,13 @@
 1. Every test runs once; `tools/line_recorder.py` records which lines each of them executes, and how long it takes.
 2. Mutants are drawn by a seed, room by room: a comparison turned, + for −, a constant moved, a statement left out, two arguments
    exchanged, a condition negated.
-3. Each mutant runs with the tests that execute its line, those of its own room first and the quick ones first, until one fails.
+3. Each mutant runs with the tests that execute its line until one fails: the one that failed before, then those of its own room, the
+   quick ones first.
    Nothing is written to the source: a child process compiles the changed syntax tree when it imports the module.
 
 `--again FILE` takes the mutants of an earlier result instead of new ones, whatever else changed in the source since then, and fails
-if one survives that was killed then. `tools/known_mutants.json` is such a result, drawn over all rooms.
+if one survives that was killed then. With `--fill` it draws more for every room that has fewer than its share, and `--update` writes
+the outcomes into FILE: those of one room at a time, if `--only` names it. `tools/known_mutants.json` is such a result, of all rooms.
 `tools/equivalent_mutants.txt` lists survivors that change no answer, each with the reason.
 """
 
@@ -20,12 +22,13 @@ import importlib.machinery
 import json
 import os
 import random
+import re
+import resource
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -41,13 +44,14 @@ NOT_RUN_HERE = (
     "order/on_device.py",
     "order/device_factor.py",
     "data/sources/tensors.py",
+    "common/transfer.py",
     "__main__.py",
     "keywords.py",
 )
 """Files that need PyTorch, which the tests' environment has not, whose numbers are in machine code that is kept, or that hold no code
 that a test in one process could run."""
 
-COMPILED = ("learners/order_search/kernel.py", "learners/pooled/chain.py")
+COMPILED = ("learners/order_search/kernel.py", "learners/pooled/chain.py", "learners/pooled/changed_fit.py")
 """Files whose code numba compiles. They are changed only for the tests that import them with ORDAG_COMPILED=0: elsewhere, machine code
 that is kept from before would hide the change."""
 
@@ -190,21 +194,41 @@ def _text(node: ast.AST) -> str:
     return " ".join(ast.unparse(ast.fix_missing_locations(copy.copy(node))).split())[:120]
 
 
-def drawn(count: int, seed: int, only: list[str]) -> list[Mutant]:
-    """Draw mutants: a least number from every room, the rest in proportion to the rooms' sizes."""
+def drawn(count: int, seed: int, only: list[str], known: Sequence[Mutant] = ()) -> list[Mutant]:
+    """Draw mutants: a least number from every room, the rest in proportion to the rooms' sizes; those known count."""
     rooms: dict[str, list[Mutant]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         if path.relative_to(SOURCE).as_posix() not in NOT_RUN_HERE:
             for mutant, _ in mutants_of(path):
-                if mutant.is_in(only):
-                    rooms.setdefault(mutant.room, []).append(mutant)
+                rooms.setdefault(mutant.room, []).append(mutant)
     total = sum(map(len, rooms.values()))
     generator = random.Random(seed)
     chosen = []
-    for _, candidates in sorted(rooms.items()):
-        share = max(LEAST_PER_ROOM, round(count * len(candidates) / total))
-        chosen += generator.sample(candidates, min(share, len(candidates)))
+    keys = {mutant.key for mutant in known}
+    for _, all_of_room in sorted(rooms.items()):
+        share = max(LEAST_PER_ROOM, round(count * len(all_of_room) / total))
+        there = sum(mutant.key in keys for mutant in all_of_room)
+        candidates = [mutant for mutant in all_of_room if mutant.key not in keys and mutant.is_in(only)]
+        chosen += generator.sample(candidates, max(0, min(share - there, len(candidates))))
     return chosen
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of a mutant, which test failed, and the seconds of processor time that this took."""
+
+    mutant: Mutant
+    outcome: str
+    by: str = ""
+    seconds: float = 0.0
+
+    @classmethod
+    def stored(cls, row: dict) -> Row:
+        return cls(**{**row, "mutant": Mutant(**row["mutant"])})
+
+    @property
+    def noticed(self) -> bool:
+        return self.outcome in ("killed", "timeout")
 
 
 @dataclass
@@ -219,37 +243,40 @@ class Recording:
     def read(cls, budget: float) -> Recording:
         seconds: dict[str, float] = {}
         lines: dict[str, dict[str, int]] = {}
-        for path in RECORDS.glob("lines-*.json"):
+        for path in sorted(RECORDS.glob("lines-*.json"), key=lambda path: path.stat().st_mtime):  # the last one counts
             part = json.loads(path.read_text(encoding="utf-8"))
             seconds |= part["seconds"]
             for test, files in part["lines"].items():
                 lines[test] = {file: int(mask, 16) for file, mask in files.items()}
         return cls(seconds, lines, budget)
 
-    def tests_for(self, mutant: Mutant) -> list[str]:
-        """The tests that execute the mutant's line, those of its own room first, the quick ones first.
+    def tests_for(self, mutant: Mutant, first: str | None = None) -> list[list[str]]:
+        """Return the tests that execute the mutant's line, to be run one list after the other until one fails.
 
-        Lines outside functions run when a module is imported, by no test in particular: there, tests that execute anything in the
-        file count.
+        The first list is the test that noticed it last time; then come those of its own room, and then all others, the quick ones
+        first. Lines outside functions run when a module is imported, by no test in particular: there, tests that execute anything
+        in the file count.
         """
         wanted = 1 << mutant.line if mutant.scope else -1
         tests = [test for test, files in self.lines.items() if files.get(mutant.file, 0) & wanted]
         if not tests and mutant.scope:  # a line inside a class, or a default value: it runs at import too
             tests = [test for test, files in self.lines.items() if mutant.file in files]
+        known = {first} & set(tests)
         own = {
             test
             for test in tests
             if test.startswith(f"tests/{mutant.room}/") or Path(mutant.file).stem in test.split("::")[0]
         }
-        chosen = []
-        for group in (own, set(tests) - own):
-            left = self.budget
+        lists = [list(known)]
+        for group in (own - known, set(tests) - own - known):
+            left, chosen = self.budget, []
             for test in sorted(group, key=lambda test: (self.seconds[test], test)):
                 left -= self.seconds[test]
                 if left < 0 and chosen:
                     break
                 chosen.append(test)
-        return chosen
+            lists.append(chosen)
+        return [tests for tests in lists if tests]
 
 
 def change_source(mutant: Mutant, tree: ast.Module) -> None:
@@ -265,14 +292,19 @@ def change_source(mutant: Mutant, tree: ast.Module) -> None:
     importlib.machinery.SourceFileLoader.get_code = get_code
 
 
-def start(mutant: Mutant, tests: list[str], log: Path) -> int:
-    """Fork a process that runs these tests on the changed source until one fails; its exit status says whether one did."""
+def start(mutant: Mutant, tests: list[str], log: Path, limit: int = 0) -> int:
+    """Fork a process that runs these tests on the changed source until one fails; its exit status says whether one did.
+
+    A limit is in seconds of processor time, which other work on the machine does not change.
+    """
     child = os.fork()
     if child:
         return child
     status = 70
     try:
         os.setpgid(0, 0)
+        if limit:
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
         os.environ["ORDAG_BROWSER"] = "none"
         sink = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(sink, 1)
@@ -283,7 +315,7 @@ def start(mutant: Mutant, tests: list[str], log: Path) -> int:
                 break
         import pytest
 
-        status = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--tb=line", *tests]))
+        status = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--tb=line", f"--timeout={HANGS}", *tests]))
     except BaseException as error:
         print(repr(error))
     finally:
@@ -291,15 +323,18 @@ def start(mutant: Mutant, tests: list[str], log: Path) -> int:
         os._exit(status)
 
 
+HANGS = 300
+"""Seconds after which a test that uses no processor time hangs: more than any takes, however busy the machine is."""
+
 NOTICED = {1, 2, 3, 4}
 """Pytest's statuses for a failed test, and for a change that breaks an import, pytest itself or a file of tests."""
 
 
-def run(mutants: list[Mutant], recording: Recording, jobs: int) -> Iterator[tuple[Mutant, str, float]]:
+def run(mutants: list[Mutant], noticed_by: dict[str, str], recording: Recording, jobs: int) -> Iterator[Row]:
     """Run the mutants, several at a time; yield each with its outcome: killed, timeout, survived, not reached or gone."""
     waiting = list(reversed(mutants))
-    running: dict[int, tuple[Mutant, float, float]] = {}
-    known: dict[str, set[str]] = {}
+    running: dict[int, tuple[Mutant, list[list[str]], Path, float]] = {}
+    known: dict[str, dict[str, int]] = {}
     while waiting or running:
         while waiting and len(running) < jobs:
             mutant = waiting.pop()
@@ -307,31 +342,35 @@ def run(mutants: list[Mutant], recording: Recording, jobs: int) -> Iterator[tupl
             if mutant.file not in known:
                 known[mutant.file] = {found.key: found.line for found, _ in mutants_of(path)} if path.exists() else {}
             if mutant.key not in known[mutant.file]:
-                yield mutant, "gone", 0.0
+                yield Row(mutant, "gone")
                 continue
             mutant = Mutant(**{**asdict(mutant), "line": known[mutant.file][mutant.key]})
-            tests = recording.tests_for(mutant)
-            if not tests:
-                yield mutant, "not reached", 0.0
+            lists = recording.tests_for(mutant, noticed_by.get(mutant.key))
+            if not lists:
+                yield Row(mutant, "not reached")
                 continue
-            limit = 60 + 5 * sum(recording.seconds[test] for test in tests)
-            child = start(mutant, tests, RECORDS / f"log-{len(mutants) - len(waiting):04}.txt")
-            running[child] = mutant, time.monotonic(), limit
-        child, status = os.waitpid(-1, os.WNOHANG)
-        if child in running:
-            mutant, began, _ = running.pop(child)
-            _end(child)
-            code = os.waitstatus_to_exitcode(status)
-            outcome = "killed" if code in NOTICED or code < 0 else "survived" if code == 0 else f"status {code}"
-            yield mutant, outcome, time.monotonic() - began
+            log = RECORDS / f"log-{os.getpid()}-{len(mutants) - len(waiting):04}.txt"
+            running[begin(mutant, lists[0], recording, log)] = mutant, lists, log, 0.0
+        if not running:
             continue
-        for child, (mutant, began, limit) in list(running.items()):
-            if time.monotonic() - began > limit:
-                _end(child)
-                os.waitpid(child, 0)
-                del running[child]
-                yield mutant, "timeout", limit
-        time.sleep(0.02)
+        child, status, used = os.wait4(-1, 0)
+        mutant, lists, log, seconds = running.pop(child)
+        seconds += used.ru_utime + used.ru_stime
+        _end(child)
+        code = os.waitstatus_to_exitcode(status)
+        if code == 0 and lists[1:]:
+            running[begin(mutant, lists[1], recording, log)] = mutant, lists[1:], log, seconds
+            continue
+        if code in (-signal.SIGXCPU, -signal.SIGKILL):
+            outcome = "timeout"
+        else:
+            outcome = "killed" if code in NOTICED or code < 0 else "survived" if code == 0 else f"status {code}"
+        failed = re.search(r"^FAILED (.+?::.+?)(?: - |$)", log.read_text(errors="replace"), re.MULTILINE)
+        yield Row(mutant, outcome, failed[1] if failed else "", round(seconds, 1))
+
+
+def begin(mutant: Mutant, tests: list[str], recording: Recording, log: Path) -> int:
+    return start(mutant, tests, log, int(30 + 5 * sum(recording.seconds[test] for test in tests)))
 
 
 def _end(child: int) -> None:
@@ -340,10 +379,10 @@ def _end(child: int) -> None:
         os.killpg(child, signal.SIGKILL)
 
 
-def record(tests: list[str], jobs: int) -> None:
-    """Run all tests once and record their lines."""
+def record(tests: list[str], jobs: int, more: bool) -> None:
+    """Run tests once and record their lines, beside those recorded before if there are more to come."""
     RECORDS.mkdir(exist_ok=True)
-    for old in RECORDS.glob("lines-*.json"):
+    for old in [] if more else RECORDS.glob("lines-*.json"):
         old.unlink()
     words = ["-p", "tools.line_recorder", f"--numprocesses={jobs}", "-q", *tests]
     subprocess.run([sys.executable, "-m", "pytest", *words], cwd=ROOT, check=False)
@@ -357,20 +396,20 @@ def equivalent() -> set[str]:
     return {line.strip() for line in lines if line.strip() and not line.startswith("#")}
 
 
-def table(outcomes: dict[str, tuple[Mutant, str]]) -> str:
+def table(rows: Iterable[Row]) -> str:
     """Count the outcomes room by room, as Markdown."""
     same = equivalent()
-    rows = ["| room | mutants | killed | change nothing | survived | share killed |", "|---|---|---|---|---|---|"]
-    rooms = sorted({mutant.room for mutant, _ in outcomes.values()})
-    for room in [*rooms, None]:
-        mine = [(m, o) for m, o in outcomes.values() if (room is None or m.room == room) and o != "gone"]
-        killed = sum(outcome in ("killed", "timeout") for _, outcome in mine)
-        nothing = sum(outcome not in ("killed", "timeout") and mutant.key in same for mutant, outcome in mine)
+    rows = [row for row in rows if row.outcome != "gone"]
+    lines = ["| room | mutants | killed | change nothing | survived | share killed |", "|---|---|---|---|---|---|"]
+    for room in [*sorted({row.mutant.room for row in rows}), None]:
+        mine = [row for row in rows if room is None or row.mutant.room == room]
+        killed = sum(row.noticed for row in mine)
+        nothing = sum(not row.noticed and row.mutant.key in same for row in mine)
         share = killed / max(1, len(mine) - nothing)
-        rows.append(
+        lines.append(
             f"| {room or 'all'} | {len(mine)} | {killed} | {nothing} | {len(mine) - killed - nothing} | {share:.0%} |"
         )
-    return "\n".join(rows)
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -380,7 +419,14 @@ def main() -> None:
     parser.add_argument("--again", type=Path, help="mutants of this earlier result")
     parser.add_argument("--only", help="rooms, folders or files, with commas")
     parser.add_argument("--survivors", action="store_true", help="with --again: only those that no test noticed then")
+    parser.add_argument(
+        "--fill", action="store_true", help="with --again: draw more for rooms with fewer than their share"
+    )
+    parser.add_argument(
+        "--update", action="store_true", help="with --again: write the outcomes there, without what is gone"
+    )
     parser.add_argument("--recorded", action="store_true", help="take the lines recorded before")
+    parser.add_argument("--record", action="store_true", help="only record, beside what was recorded before")
     parser.add_argument("--out", type=Path, default=RECORDS / "result.json")
     parser.add_argument(
         "--seconds", type=float, default=20.0, help="of tests, for a mutant's own room and again for all others"
@@ -392,15 +438,15 @@ def main() -> None:
     if not hasattr(sys, "monitoring"):
         sys.exit("Recording lines needs Python 3.12 or later: make mutants PYTHON=python3.12")
     if not words.recorded:
-        record(words.tests, words.jobs)
+        record(words.tests, words.jobs, words.record)
+    if words.record:
+        return
     recording = Recording.read(words.seconds)
     only = words.only.split(",") if words.only else []
-    if words.again:
-        earlier = json.loads(words.again.read_text(encoding="utf-8"))
-        kept = [row for row in earlier if not words.survivors or row["outcome"] not in ("killed", "timeout")]
-        mutants = [mutant for row in kept if (mutant := Mutant(**row["mutant"])).is_in(only)]
-    else:
-        mutants = drawn(words.count, words.seed, only)
+    earlier = [Row.stored(row) for row in json.loads(words.again.read_text(encoding="utf-8"))] if words.again else []
+    mutants = [row.mutant for row in earlier if row.mutant.is_in(only) and not (words.survivors and row.noticed)]
+    if words.fill or not words.again:
+        mutants += drawn(words.count, words.seed, only, [row.mutant for row in earlier])
     os.environ.setdefault("HYPOTHESIS_PROFILE", "same")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("MPLBACKEND", "agg")
@@ -411,26 +457,27 @@ def main() -> None:
         os.waitpid(start(nothing, ["tests/test_words.py"], RECORDS / "log-nothing.txt"), 0)[1]
     ):
         sys.exit(f"The tests fail without any change (status {left}): see {RECORDS / 'log-nothing.txt'}.")
-    outcomes: dict[str, tuple[Mutant, str]] = {}
-    rows = []
-    for mutant, outcome, seconds in run(mutants, recording, words.jobs):
-        outcomes[mutant.key] = mutant, outcome
-        rows.append({"mutant": asdict(mutant), "outcome": outcome, "seconds": round(seconds, 1)})
-        words.out.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    rows = {row.mutant.key: row for row in earlier} if words.update else {}
+    noticed_by = {row.mutant.key: row.by for row in earlier if row.by}
+    killed = {row.mutant.key for row in earlier if row.noticed}
+    lost = []
+    for count, row in enumerate(run(mutants, noticed_by, recording, words.jobs), 1):
+        key = row.mutant.key
+        rows[key] = row
+        if words.update and row.outcome == "gone":
+            del rows[key]
+        if key in killed and not row.noticed and row.outcome != "gone":
+            lost.append(key)
+        inorder = sorted(rows.values(), key=lambda row: (row.mutant.file, row.mutant.line))
+        out = words.again if words.update else words.out
+        out.write_text(json.dumps([asdict(row) for row in inorder], indent=1), encoding="utf-8")
         print(
-            f"{len(rows):4}/{len(mutants)} {outcome:11} {seconds:5.1f} s  {mutant.key}  (line {mutant.line})",
+            f"{count:4}/{len(mutants)} {row.outcome:11} {row.seconds:5.1f} s  {key}  (line {row.mutant.line})",
             flush=True,
         )
-    print(table(outcomes))
-    if words.again:
-        killed = {Mutant(**row["mutant"]).key for row in earlier if row["outcome"] in ("killed", "timeout")}
-        lost = [
-            key
-            for key, (_, outcome) in outcomes.items()
-            if key in killed and outcome not in ("killed", "timeout", "gone")
-        ]
-        if lost:
-            sys.exit("Killed before, and survive now:\n" + "\n".join(lost))
+    print(table(rows.values()))
+    if lost:
+        sys.exit("Killed before, and survive now:\n" + "\n".join(lost))
 
 
 if __name__ == "__main__":

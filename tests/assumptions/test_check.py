@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -172,6 +173,10 @@ def test_a_row_that_is_not_far_out_can_decide_all_the_same(monkeypatch):
         found = influence_finding(Baseline.of(fit, X), X, 1e-9)
         assert found.sentence.startswith("No row lies too far out")
         assert found.level == level
+        assert found.numbers["left_out"] == 3
+        assert (
+            influence_finding(Baseline.of(fit, X), np.vstack([X, X[:1]]), 1e-9).numbers["left_out"] == 4
+        )  # 1 %, or more
 
 
 @pytest.mark.slow
@@ -504,12 +509,19 @@ def test_a_given_fit_is_checked_by_the_rows_that_it_keeps_and_in_the_units_that_
     told = ordag.learn("marks", "pooled", units="commensurable")
     assert check_fit(told, draws=1)["units"] == diagnose_any("marks", units="commensurable", draws=1)["units"]
     assert "as you say" in check_fit(told, draws=1)["units"].sentence
-    assert ordag.check(told, draws=1).to_json() == told.check(draws=1).to_json() == check_fit(told, draws=1).to_json()
-    with pytest.raises(SettingError, match="method: this graph is learned already"):
-        ordag.check(told, method="cvs")
-    assert ordag.check(told, draws=1).to_json() == told.check(draws=1).to_json() == check_fit(told, draws=1).to_json()
-    with pytest.raises(SettingError, match="method: this graph is learned already"):
-        ordag.check(told, method="cvs")
+
+
+def test_the_call_checks_a_fit_as_the_fit_checks_itself():
+    fit = ordag.learn("marks", "cvs", alpha=0.05)
+    assert ordag.check(fit, draws=1, alpha=0.2).to_json() == fit.check(draws=1, alpha=0.2).to_json()
+    for name, value in {"method": "cvs", "columns": ["algebra"], "units": "commensurable", "correction": "bh"}.items():
+        with pytest.raises(SettingError, match=f"^{name}: this graph is learned already"):
+            ordag.check(fit, **{name: value})
+
+
+def test_graphs_are_learned_again_three_times_at_the_least():
+    fit = SimpleNamespace(recipe=SimpleNamespace(seconds=1.0), names=range(50))
+    assert usual_draws(fit) == 3
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from scipy.stats import kstest, norm
@@ -76,6 +78,36 @@ def test_the_worst_rows_come_from_all_blocks(monkeypatch, tmp_path):
     assert found.scored == 250
     named = ordag.explain(fit, [112], data=path)
     np.testing.assert_allclose(named.values, X[[111]])
+
+
+@pytest.mark.parametrize("missing", ["em", "drop"])
+def test_rows_are_numbered_as_in_the_table_where_some_have_holes(missing):
+    X = rows(60, 8)
+    X[:12, 2] = np.nan
+    X[40, 1] += 30.0
+    columns = dict(zip(NAMES, X.T, strict=True))
+    fit = ordag.learn(columns, "cvs", missing=missing)
+    if missing == "drop":  # which rows there were is not known any more
+        with pytest.raises(SettingError, match="does not keep all rows"):
+            ordag.explain(fit, worst=1)
+    for found in [
+        ordag.explain(fit, worst=1, data=columns),
+        *([ordag.explain(fit, worst=1)] if missing == "em" else []),
+    ]:
+        assert found.rows.tolist() == [41]
+    assert ordag.explain(fit, [2], data=columns).line(0) == "has missing values"
+
+
+def test_what_is_told_of_rows_is_in_the_answer():
+    fit = fit_of(rows(200, 3))
+    found = ordag.explain(fit, [5, 17], target="z")
+    told = found.to_dict()
+    assert [row["row"] for row in told["rows"]] == [5, 17]
+    assert [row["p_value"] for row in told["rows"]] == found.p_values.tolist()
+    assert [row["sentence"] for row in told["rows"]] == [found.line(0), found.line(1)]
+    assert (told["nodes"], told["target"], told["scored"]) == (NAMES, "z", found.scored)
+    assert json.loads(found.to_json()) == json.loads(json.dumps(told))
+    assert fit.explain([5, 17], target="z").to_dict() == told
 
 
 def test_bad_rows():

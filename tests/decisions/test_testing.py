@@ -188,6 +188,9 @@ def test_a_right_graph_is_not_contradicted_and_mixed_up_it_is():
     dag = Dag.from_edges(NAMES, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")])
     found = ordag.test(dag, table(dag, drawn(dag, 500, 4)), compare=False)
     assert not found.contradicted
+    whole, told = found.whole, found.to_dict()
+    assert [told[name] for name in ("chi2", "df", "p_value")] == [whole.chi2, whole.df, whole.p_value]
+    assert whole.df == 6
     assert found.informative
     assert found.light == "green"
     assert found.random.low > sum(p < 0.05 for p in found.columns["p_value"])
@@ -214,6 +217,8 @@ def test_a_complete_graph_claims_nothing():
     found = ordag.test(Dag(["a", "b"], [[0, 1], [0, 0]]), {"a": [1.0, 2, 3, 5], "b": [2.0, 1, 4, 3]}, compare=False)
     assert found.sentence.startswith("The graph joins all pairs")
     assert found.random is None
+    told = found.to_dict()
+    assert [told[name] for name in ("chi2", "df", "p_value", "p_value_uncorrected", "rmsea")] == [0.0, 0, 1.0, 1.0, 0.0]
 
 
 def test_a_learned_graph_on_its_own_rows_comes_with_a_note_and_split_learns_again():
@@ -232,6 +237,7 @@ def test_too_few_rows_for_the_whole_still_test_the_claims():
     dag = Dag.from_edges(NAMES, [("a", "b")])
     found = ordag.test(dag, ordag.Moments.from_rows(drawn(dag, 5, 3), NAMES), compare=False)
     assert found.whole is None
+    assert {found.to_dict()[name] for name in ("chi2", "df", "p_value", "p_value_uncorrected", "rmsea")} == {None}
     assert len(found.claims) == 9
 
 

@@ -15,7 +15,7 @@ from ordag.data.moments import Moments
 from ordag.errors import CollinearError, GraphError, SettingError, TooFewRowsError
 from ordag.graph.dag import Dag
 from ordag.learners.gds import gds_score, gds_search
-from ordag.learners.gds.search import target_order
+from ordag.learners.gds.search import NEIGHBOURS_AFTER_KICK, _Search, target_order
 from ordag.model import simulate
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -225,6 +225,14 @@ def test_the_penalty_prices_edges():
     assert counts[0] == 10
     assert counts[3] == 0
     assert counts == sorted(counts, reverse=True)
+
+
+@pytest.mark.parametrize("method", ["random", "steepest"])
+def test_after_a_kick_the_random_search_sees_so_many_neighbours_and_the_steepest_all(monkeypatch, method):
+    seen, descend = [], _Search.descend
+    monkeypatch.setattr(_Search, "descend", lambda self, *given: (seen.append(given[1]), descend(self, *given))[1])
+    gds_search(Moments.from_rows(np.random.default_rng(0).standard_normal((60, 4))), strategy=method, kicks=1, seed=0)
+    assert seen[-1] == (NEIGHBOURS_AFTER_KICK * 4 if method == "random" else None)
 
 
 def test_nothing_that_was_given_is_changed():

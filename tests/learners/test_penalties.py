@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from ordag import GDS, GES, Moments, compare, hamming, learn, simulate
 from ordag.errors import SettingError
 from ordag.graph.cpdag import extend, to_cpdag
 from ordag.learners.ges import ges_search
-from ordag.learners.penalties import LEAST_PRICE, EdgePenalty
+from ordag.learners.penalties import LEAST_PRICE, MOST_SEARCHES, EdgePenalty, search_with_penalty
 from ordag.learners.settings import PENALTIES as NAMED
 
 
@@ -83,6 +85,41 @@ def test_a_price_that_does_not_depend_on_the_graph_takes_one_search():
     fit = learn(simulate("heterogeneous", 6, 200, 1).X, method="ges", penalty="ebic")
     assert fit.details["rounds"] == 1
     assert fit.details["edge_price"] == pytest.approx(math.log(200) / 2 + math.log(6))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A result with so many edges."""
+
+    graph: SimpleNamespace
+    score: float = 0.0
+    score_empty: float = 0.0
+    price: object = None
+
+
+@pytest.mark.parametrize(
+    ("penalty", "counts", "rounds"),
+    [
+        ("bic", [7], 1),
+        ("ebic", [7], 1),
+        ("adaptive", [7, 7], 2),
+        ("adaptive", [7, 5, 4, 5], 4),
+        ("adaptive", [7, 5, 4, 7], 4),
+        ("adaptive", range(40), MOST_SEARCHES),
+    ],
+)
+def test_searches_end_when_a_number_of_edges_comes_up_again(penalty, counts, rounds):
+    waiting, before = iter(counts), []
+
+    def search(factor, last):
+        before.append(last)
+        return Counted(SimpleNamespace(edge_count=next(waiting)))
+
+    moments = Moments.from_rows(np.random.default_rng(0).standard_normal((50, 10)))
+    found = search_with_penalty(search, penalty, moments, None, variances=10, sign=1.0)
+    assert found.price["rounds"] == len(before) == rounds
+    assert before[0] is None
+    assert [last.graph.edge_count for last in before[1:]] == list(counts)[: rounds - 1]
 
 
 def test_the_price_of_an_edge():

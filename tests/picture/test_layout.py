@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from curves import along, apart, inside, rectangles
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from ordag import Cpdag, Dag
 from ordag.graph import to_cpdag
-from ordag.picture.layout import HEIGHT, layered, sequence
+from ordag.picture.layout import APART, HEIGHT, _pull, _shelves, layered, sequence
 
 
 def random_arrows(p, seed, density=0.3):
@@ -134,3 +136,27 @@ def test_few_boxes_stand_in_one_row(p):
 def test_a_dense_graph_can_be_drawn():
     arrows = np.triu(np.random.default_rng(0).random((20, 20)) < 0.8, 1)
     check(arrows, layered(arrows))
+
+
+def test_a_shelf_is_filled_to_the_last_pixel_and_no_further():
+    part = SimpleNamespace(width=100.0)
+    assert [len(shelf) for shelf in _shelves([part] * 5, 200.0 + APART)] == [2, 2, 1]
+    assert [len(shelf) for shelf in _shelves([part] * 5, 199.9 + APART)] == [1, 1, 1, 1, 1]
+
+
+def test_a_cause_moves_down_towards_its_effects_unless_that_layer_is_full():
+    def layout(beside):
+        """One box above others, of which two have an effect each; the last box causes both of these."""
+        arrows = np.zeros((beside + 4, beside + 4), dtype=bool)
+        arrows[0, 1 : beside + 1] = True
+        arrows[1, beside + 1] = arrows[2, beside + 2] = True
+        arrows[beside + 3, [beside + 1, beside + 2]] = True
+        return layered(arrows).places
+
+    free, full = layout(4), layout(5)  # a layer of so few boxes holds five
+    assert free[7][1] == free[1][1] > free[0][1]
+    assert full[8][1] == full[0][1] < full[1][1]
+
+
+def test_long_edges_are_pulled_straight_first():
+    assert _pull(-1, -2) > _pull(-1, 3) == _pull(3, -1) > _pull(3, 4)

@@ -14,16 +14,21 @@ from ordag.common.words import harmless, shown
 from ordag.picture.scene import (
     BLUE,
     INK,
+    MARGIN,
     MAX_NAME_LETTERS,
+    SAMPLE,
     SMALL,
     VERMILION,
     Stroke,
+    _point,
     box_width,
     graph_scene,
     labels,
     place,
     stroke_curve,
+    stroke_samples,
     text_width,
+    with_legend,
 )
 from ordag.picture.svg import MOST_DRAWN, graph_svg, svg
 
@@ -135,6 +140,58 @@ def test_the_legend_says_what_occurs_and_nothing_else(looks, said, unsaid):
     for word in scene.words:
         assert 0 <= word.y <= scene.height
         assert word.anchor != "start" or word.x + text_width(word.text, word.size) <= scene.width
+
+
+SEVERAL = [
+    Stroke(0, 1, effect=0.9),
+    Stroke(0, 1, effect=-0.2, tied=True),
+    Stroke(0, 1, strength=0.1),
+    Stroke(1, 0, faded=True),
+]
+
+
+def test_the_legend_speaks_of_widths_where_there_are_two():
+    def says(*effects):
+        return "wider" in " ".join(words for _, words in stroke_samples([Stroke(0, 1, effect=e) for e in effects]))
+
+    assert says(0.2, 0.9)
+    assert says(0.2, -0.9, math.nan)
+    assert not says(0.5, -0.5)
+    assert not says(1.0, 1.7)  # wider than that they are not drawn
+    assert not says(math.nan)
+
+
+def test_the_legend_stands_below_in_lines_that_fit():
+    """Each sample ends before its words begin, on their line, and no words run into the next sample."""
+    empty = graph_scene(["a"], place(["a"], np.zeros((1, 1), dtype=bool)), [])
+    samples = stroke_samples(SEVERAL)
+    scene = with_legend(empty, samples)
+    entries = [word for word in scene.words if word.anchor == "start"]
+    assert [word.text for word in entries] == [words for _, words in samples]
+    assert scene.width <= max(420.0, *(2 * MARGIN + SAMPLE + 8 + text_width(words, SMALL) for _, words in samples))
+    assert len({word.y for word in entries}) > 1
+    for curve, word, following in zip(scene.curves, entries, [*entries[1:], None], strict=True):
+        along, up = zip(*curve.points, *curve.head, strict=True)
+        assert (min(along), max(along)) == pytest.approx((word.x - SAMPLE - 8, word.x - 8), abs=1e-9)
+        assert empty.height < min(up) < word.y + 1e-9 < max(up) + 2e-9 < scene.height
+        end = word.x + text_width(word.text, SMALL)
+        assert following is None or following.y > word.y or following.x - SAMPLE - 8 > end
+    (alone,) = (word for word in with_legend(empty, samples[:1]).words if word.anchor == "start")
+    assert alone.x == MARGIN + SAMPLE + 8
+
+
+def test_a_head_is_as_broad_to_the_left_as_to_the_right():
+    for effect in (0.1, 0.9):
+        tip, left, right = stroke_curve(Stroke(0, 1, effect=effect), DOWN).head
+        assert left[0] < tip[0] < right[0]
+        assert left[0] + right[0] == pytest.approx(2 * tip[0])
+
+
+def test_a_number_stands_on_its_edge():
+    """Also on the second piece of an edge that passes a layer."""
+    straight = [(3.0, 10.0 * k) for k in range(7)]
+    for share in (0.2, 0.5, 0.7, 0.8):
+        assert _point(straight, share) == pytest.approx((3.0, 60.0 * share))
 
 
 def test_a_graph_without_edges_needs_no_legend():

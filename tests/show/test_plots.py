@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
@@ -23,10 +24,12 @@ from scipy.stats import chi2
 import ordag
 from ordag.common.words import shown
 from ordag.errors import ColumnError, OutputError, SettingError
-from ordag.picture.scene import BLUE, GREY, PAPER, SMALL, VERMILION, labels
+from ordag.picture.scene import BLUE, GREY, PAPER, SMALL, VERMILION, Curve, labels
 from ordag.show.charts import Chart
-from ordag.show.plots import CHARTS, ENDINGS, SCENES, picture, plot
-from ordag.show.plots import KINDS as PLOTS
+from ordag.show.plots import CHARTS, ENDINGS, _paint_curve, picture, plot
+from ordag.show.plots import KINDS as EVERY_PLOT
+from ordag.show.plots import SCENES as EVERY_SCENE
+from ordag.show.plots.axes import _lanes, _limits
 from ordag.show.plots.diagnostics import draw
 from ordag.show.plots.graph import MOST_FAR, graph, neighbourhood, strokes
 from ordag.show.plots.matrix import matrix, shade
@@ -34,6 +37,8 @@ from ordag.show.view import View
 
 mpl.use("agg")
 SPACE = "{http://www.w3.org/2000/svg}"
+IN_TIME = ("unrolled", "summary")
+PLOTS, SCENES = ([look for look in looks if look not in IN_TIME] for looks in (EVERY_PLOT, EVERY_SCENE))
 REFUSED = {
     ("order", "class"),
     ("order", "scored class"),
@@ -241,6 +246,7 @@ def test_the_neighbourhood_has_what_acts_and_is_acted_on_nearest():
     heights = [boxes[f"v{k}"].y for k in range(6)]
     assert heights == sorted(heights)
     assert boxes["v2"].thickness > boxes["v1"].thickness
+    assert [word.text for word in scene.words if word.bold] == ["v2"]
     assert boxes["v0"].fill == boxes["v4"].fill == PAPER != boxes["v1"].fill
     assert "1 cause, 1 effect; further away 1 above, 2 below" in [word.text for word in scene.words]
 
@@ -356,7 +362,7 @@ def test_plotting_needs_no_screen_and_learning_no_matplotlib(tmp_path):
         "assert 'matplotlib' not in sys.modules; fit.plot('matrix'); assert 'matplotlib.pyplot' not in sys.modules;"
         "from matplotlib import pyplot; ax = fit.plot(); assert pyplot.gcf() is ax.figure"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120, cwd=tmp_path)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=600, cwd=tmp_path)
 
 
 def test_plot_is_the_function_behind_the_method():
@@ -375,6 +381,49 @@ def test_the_likeliest_pairs_that_are_not_joined(together, monkeypatch):
         found = View(fit, most).pairs
         absent = [(i, j) for i, j, kind in zip(found.source, found.target, found.kind, strict=True) if kind == "absent"]
         assert absent == [(order[j], order[m]) for m, j in ranked[:most]]
+
+
+@pytest.mark.parametrize(
+    ("variables", "edges", "look"),
+    [
+        (5, 12, "graph"),
+        (5, 13, "matrix"),
+        (60, 150, "graph"),
+        (60, 151, "matrix"),
+        (61, 0, "neighbourhood"),
+        (61, 999, "neighbourhood"),
+    ],
+)
+def test_dense_graphs_are_first_shown_as_matrices_and_large_ones_by_variable(variables, edges, look):
+    fit = SimpleNamespace(graph=SimpleNamespace(edge_count=edges))
+    assert View.first_look.fget(SimpleNamespace(names=range(variables), fit=fit)) == look
+
+
+@pytest.mark.parametrize(("least", "greatest"), [(1.0, 5.0), (1.0, 100.0), (1e-9, 1e-7), (0.0, 30.0)])
+def test_the_axis_of_variances_reaches_a_little_beyond_them(least, greatest):
+    ax = Figure().subplots()
+    start, end = _limits(ax, np.array([least, greatest / 2]), np.array([np.nan, greatest]), [None, None])
+    assert start <= least < greatest < end < 2 * greatest
+    assert (ax.get_xscale() == "log") == (start > 0) == (greatest > 20 * least > 0)
+
+
+@pytest.mark.parametrize("thickness", [1.0, 2.0, 4.0])
+def test_dashes_are_as_long_as_in_svg_whatever_the_width_of_the_line(thickness):
+    ax = Figure().subplots()
+    _paint_curve(Curve([(0.0, 0.0), (0.0, 1.0), (0.0, 2.0), (0.0, 3.0)], BLUE, thickness, dashed=True), ax, 1.0)
+    start, lengths = ax.patches[0].get_linestyle()
+    assert (start, *(thickness * one for one in lengths)) == pytest.approx((0.0, 6.0 + thickness, 3.0 + thickness))
+
+
+def test_ties_are_drawn_between_two_or_more_those_with_an_edge_first():
+    columns = {
+        "node": list("abcdef"),
+        "tied": [["a", "c"], ["b"], ["b", "d", "x"], ["y", "e"], ["e", "f"]],
+        "tie_matters": [False, True, True, True, False],
+    }
+    lanes, left_out = _lanes(columns)
+    assert lanes == [(0, 2, [1, 3], True), (1, 0, [0, 2], False), (0, 4, [4, 5], False)]
+    assert left_out == 0
 
 
 def test_a_line_to_compare_points_with_has_its_slope_and_its_intercept():

@@ -135,6 +135,9 @@ def test_a_bootstrap_whose_seed_was_drawn_can_be_had_again():
     fit = replace(result.fit, support=result)
     code = python_call(fit, Origin("marks"))
     assert f"seed={result.entropy}, bootstrap=2, level=0.9" in code
+    command, _, rest = command_line(fit, Origin("marks")).partition("  # ")
+    assert f" --bootstrap 2 --seed {result.entropy} " in command
+    assert rest == "no option for level: use the Python code"
     space = {}
     exec(code.rsplit("\n", 1)[0], space)
     assert numbers(json.loads(space["fit"].to_json())) == numbers(json.loads(fit.to_json()))

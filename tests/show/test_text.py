@@ -63,6 +63,8 @@ def test_long_fits_are_cut_short():
     pointing = sum(fit.graph.adjacency.any(axis=1))
     assert f"  … and {pointing - 10} more: see .edges" in text.splitlines()
     assert len(arrows(fit)) == 50
+    assert " < …" not in summary(fit, most=50)
+    assert "more: see .edges" not in summary(fit, most=pointing)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from ordag.errors import DataError
 from ordag.show.provenance import OF_BYTES, fingerprint, provenance
 from ordag.workbench.state import read_state
 from ordag.workbench.tables import Cache, Tables, numbers_of
+from ordag.workbench.tasks import search
 from ordag.workbench.workbench import MOST_FIT_NUMBERS, OTHER_NUMBERS, Workbench, _weight
 
 
@@ -43,6 +44,21 @@ def test_tables_that_had_to_go_are_freed_with_all_that_was_made_of_them(changes)
         alive.append(weakref.ref(opened.request.data))
     gc.collect()
     assert [one() is None for one in alive] == 5 * [True] + [False]
+
+
+def test_a_table_in_other_units_is_kept_while_its_table_is_open():
+    tables = Tables(2**24)
+    opened = tables.upload("one.csv", text(50, 3))
+    metres = chosen(opened, transform={"v0": 2.0})
+    made = tables.changed(opened, metres)
+    tables.upload("other.csv", text(50, 3, 1))
+    assert tables.changed(opened, metres).moments is made.moments
+
+
+def test_a_search_in_another_process_is_that_of_the_library():
+    fit = ordag.learn("marks", "cvs", alpha=0.05)
+    found = search(fit.moments, fit.profile, fit.recipe, progress=lambda news: None)
+    assert (found.graph, found.names, found.moments.n) == (fit.graph, fit.names, fit.n)
 
 
 def test_what_is_unwanted_no_longer_counts():

@@ -71,7 +71,7 @@ def explain(
     with Progress() as progress:
         if saved is None:
             fit, other = learn(data, method, progress=progress, **reading, **settings), None
-            if fit.profile is None or fit.profile.stride > 1:
+            if fit.profile is None or fit.profile.stride > 1 or fit.moments.dropped:
                 other = data
         else:
             known, other = given_graph(saved)[1], data

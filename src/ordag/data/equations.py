@@ -60,7 +60,7 @@ class Equations:
         for j in external:
             patterns[j] = tuple(range(1, len(moments.conditions) + 1))
         every = list(dict.fromkeys(patterns))
-        distinct = tuple(_together(moments, pattern) for pattern in every)
+        distinct = tuple(together(moments, pattern) for pattern in every)
         which = tuple(every.index(pattern) for pattern in patterns)
         reason = "environment" if all(one.kind == "environment" for one in moments.conditions) else "experiment"
         labels = tuple(one.label for one in moments.conditions)
@@ -79,13 +79,9 @@ class Equations:
         """Return the same with the variables in another order."""
         order = [int(j) for j in order]
         place = {j: k for k, j in enumerate(order)}
-        moments = tuple(
-            Moments(one.n, one.mean[order], [one.names[j] for j in order], R=triangle(one.R[:, order]), rows=one.rows)
-            for one in self.distinct
-        )
         return replace(
             self,
-            distinct=moments,
+            distinct=tuple(in_order(one, order) for one in self.distinct),
             which=tuple(self.which[j] for j in order),
             targets=tuple(tuple(sorted(place[j] for j in one)) for one in self.targets),
             external=tuple(place[j] for j in self.external),
@@ -104,7 +100,7 @@ class Equations:
             odd = list(dict.fromkeys(part for missed in unknown.values() for part in missed))
             untargeted = [label for label in unknown if not self.targets[self.labels.index(label)]]
             rest = (
-                "these rows are an environment, with means of their own and the equations of all"
+                "these rows are an environment, with means of their own, where equations may be others"
                 if untargeted
                 else "the other targets of these experiments are used"
             )
@@ -144,6 +140,12 @@ class Equations:
         return [np.flatnonzero(which == k) for k in range(len(self.distinct))]
 
 
+def in_order(moments: Moments, order: Sequence[int]) -> Moments:
+    """Return moments with the variables in another order."""
+    names, R = [moments.names[j] for j in order], triangle(moments.R[:, order])
+    return Moments(moments.n, moments.mean[order], names, R=R, rows=moments.rows)
+
+
 def targets_of(condition: Condition, names: Sequence[str]) -> tuple[int, ...]:
     """Return the variables that were acted on under a condition, by its label: names with ; between them. Others are no columns."""
     if condition.kind == "environment" or is_untouched(condition.label):
@@ -172,7 +174,7 @@ def _group(condition: Condition, c: int, j: int, targets: Sequence[int]) -> int:
     return 0 if is_untouched(condition.label) else c + 1
 
 
-def _together(moments: Moments, pattern: Sequence[int]) -> Moments:
+def together(moments: Moments, pattern: Sequence[int]) -> Moments:
     """Return the moments of the conditions that are not left out, about the means of their groups."""
     roots = [
         _one_group([one.root for one, own in zip(moments.conditions, pattern, strict=True) if own == group])
@@ -189,7 +191,7 @@ def _together(moments: Moments, pattern: Sequence[int]) -> Moments:
 
 def of_conditions(moments: Moments, chosen: Sequence[int]) -> Moments:
     """Return the moments of the rows of some conditions, about their common mean."""
-    return _together(moments, [0 if c in set(chosen) else LEFT_OUT for c in range(len(moments.conditions))])
+    return together(moments, [0 if c in set(chosen) else LEFT_OUT for c in range(len(moments.conditions))])
 
 
 def _one_group(roots: Sequence[Root]) -> Root:

@@ -189,6 +189,10 @@ def changes(
         raise SettingError(f"level={short(level)}: give a number between 0 and 1.")
     reading, asked = split_reading(settings)
     check_settings(method, asked)
+    if reading.get("lags"):
+        raise SettingError(
+            "lags: equations with earlier values are not compared between tables: leave lags out.", ["lags"]
+        )
     known = None if graph is None else any_dag(given_graph(graph)[0])
     wanted = {} if known is None else {"columns": list(known.nodes)}
     names = ("before", "after")
@@ -198,7 +202,7 @@ def changes(
                 "after: give a second table, or with by=… (--by) the column of one table that says which rows to compare."
             )
         first, second = (
-            one.moments if isinstance(one, Fit) else Table(one, **{**wanted, **reading}).moments
+            one.within_causes.moments if isinstance(one, Fit) else Table(one, **{**wanted, **reading}).moments
             for one in (before, after)
         )
     else:

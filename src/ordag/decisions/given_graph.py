@@ -25,14 +25,16 @@ def given_graph(graph: Any) -> tuple[AnyGraph, Fit | None]:
     """Return a graph, and the fit that it comes from if it comes from one.
 
     `graph` is a Dag, Cpdag, Fit, LinearSEM, a graph of networkx, the path of a saved fit (.ordag) or of a file of a graph, or the text
-    of a graph in the language of DAGitty, DOT or lavaan.
+    of a graph in the language of DAGitty, DOT or lavaan. A fit with categories as causes stands for its graph over the variables, within
+    the categories.
     """
     if isinstance(graph, str) and (language := _language_of_text(graph)):
         return _parsed(graph, language, "the text"), None
     if isinstance(graph, str | PathLike):
         return _read(graph)
     if isinstance(graph, Fit):
-        return graph.graph, graph
+        graph.at_one_time("This question")
+        return graph.graph, graph.within_causes
     if isinstance(graph, LinearSEM):
         return graph.dag, None
     if isinstance(graph, Dag | Cpdag):
@@ -47,8 +49,7 @@ def given_graph(graph: Any) -> tuple[AnyGraph, Fit | None]:
 def _read(graph: str | PathLike[str]) -> tuple[AnyGraph, Fit | None]:
     path = path_of(graph)
     if path.suffix.lower() == ENDING:
-        fit = load(path)
-        return fit.graph, fit
+        return given_graph(load(path))
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

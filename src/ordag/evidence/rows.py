@@ -48,11 +48,13 @@ def row_cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
     rows = None if found.profile is None else found.profile.complete.rows
     if rows is None or len(rows) < FEWEST_ROWS:
         return []
-    sample = Sample.of(rows, found.moments.mean, found.names, residuals=bool(found.moments.held))
+    p, series = len(found.names) if found.series is None else found.series.p, found.series
+    mean, names = found.moments.mean[:p], found.names[:p]  # earlier values are those of other rows
+    sample = Sample.of(rows[:, :p], mean, names, residuals=bool(found.moments.held))
     told = found.profile is not None and found.profile.labels is not None and found.profile.labels.unit is not None
     checks = [check for key, check in CHECKS.items() if not (told and key == "dependent_rows")]
     beware = [caution for check in checks if (caution := check(sample)) is not None]
-    decides = None if hasty else influence_caution(found)
+    decides = None if hasty or series is not None else influence_caution(found)
     return beware if decides is None else [*beware, decides]
 
 

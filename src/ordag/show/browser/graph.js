@@ -4,7 +4,7 @@ import { createCamera } from "./camera.js";
 import { keyOf } from "./changes.js";
 import { BADGES, TALL, edgeShapes, headLength, looks } from "./edges.js";
 import { shortened } from "./names.js";
-import { otherEnd, reached } from "./relations.js";
+import { categoryOf, otherEnd, reached } from "./relations.js";
 import { element, refill, shape, widthOf } from "./text.js";
 import { bowedWay, clearWay, freePlace, gapsBetween, passes, uprightWay } from "./ways.js";
 
@@ -271,7 +271,7 @@ export function drawGraph(box, state, tip) {
       const node = shape(
         "g",
         {
-          class: "node",
+          class: categoryOf(doc, j) ? "node category" : "node",
           tabindex: j === current ? 0 : -1,
           role: "button",
           "data-variable": j,
@@ -289,7 +289,7 @@ export function drawGraph(box, state, tip) {
             current = j;
           },
         },
-        shape("rect", { x: -half[j], y: -TALL / 2, width: 2 * half[j], height: TALL, rx: 8 }),
+        shape("rect", { x: -half[j], y: -TALL / 2, width: 2 * half[j], height: TALL, rx: categoryOf(doc, j) ? TALL / 2 : 8 }),
         shape("text", { "text-anchor": "middle", "dominant-baseline": "central", y: 1 }, labels[j]),
       );
       node.setAttribute("transform", `translate(${place[j][0]} ${place[j][1]})`);

@@ -1,6 +1,8 @@
 // The panels of text and tables: sentences, verdict, checks, units, other methods, data, how to reproduce the answer.
 
 import { drawChart } from "./charts.js";
+import { holesMap, overviewTable } from "./overview.js";
+import { categoryOf } from "./relations.js";
 import { rowTable } from "./rows.js";
 import { toClipboard } from "./table.js";
 import { counted, element, named, number, refill } from "./text.js";
@@ -124,7 +126,7 @@ export function writeMethods(doc, at) {
 
 export function writeData(doc, at) {
   const { data } = doc,
-    all = doc.names.map((_, j) => j);
+    all = doc.names.flatMap((_, j) => (categoryOf(doc, j) ? [] : [j]));
   const columns = [
     { title: "variable", text: true, value: (j) => named(doc.names[j]) },
     { title: "mean", value: (j) => number(data.mean[j]) },
@@ -148,7 +150,10 @@ export function writeData(doc, at) {
   const none = data.least ? "" : " Only moments were given, so there are no ranges and no histograms.";
   refill(
     at("data-body"),
-    element("p", {}, `${counted(data.rows, "row")} of ${counted(doc.names.length, "variable")}${dropped}.${worth}${sampled}${none}`),
+    element("p", {}, `${counted(data.rows, "row")} of ${counted(all.length, "variable")}${dropped}.${worth}${sampled}${none}`),
+    data.columns ? overviewTable(data.columns) : null,
+    data.holes ? holesMap(data.holes) : null,
+    data.columns ? element("h3", { class: "next" }, "Means and ranges of the variables") : null,
     rows.element,
     data.histograms.length
       ? element("details", {}, element("summary", {}, "Histograms of the columns"), element("div", { class: "charts" }))

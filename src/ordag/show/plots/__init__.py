@@ -21,6 +21,7 @@ from ordag.show.plots.axes import PIXELS_PER_INCH, PLAIN, order, support
 from ordag.show.plots.decisions import robustness
 from ordag.show.plots.diagnostics import diagnostics
 from ordag.show.plots.graph import graph, neighbourhood
+from ordag.show.plots.in_time import MOST_VARIABLES, summary, unrolled
 from ordag.show.plots.matrix import matrix
 from ordag.show.view import View
 
@@ -29,7 +30,13 @@ if TYPE_CHECKING:
 
     from ordag.fit import Fit
 
-SCENES: dict[str, Callable[..., Scene]] = {"graph": graph, "matrix": matrix, "neighbourhood": neighbourhood}
+SCENES: dict[str, Callable[..., Scene]] = {
+    "graph": graph,
+    "matrix": matrix,
+    "neighbourhood": neighbourhood,
+    "unrolled": unrolled,
+    "summary": summary,
+}
 """Kinds made of boxes and arrows, painted alike on axes and as SVG."""
 
 CHARTS: dict[str, Callable[..., Any]] = {
@@ -39,6 +46,9 @@ CHARTS: dict[str, Callable[..., Any]] = {
     "robustness": robustness,
 }
 """Kinds with numbers along an axis."""
+
+UNROLLED = 16
+"""Variables of a series up to which its graph is drawn unrolled in time unless another kind is asked for."""
 
 KINDS = (*SCENES, *CHARTS)
 
@@ -122,6 +132,9 @@ def check_kind(kind: str | None, options: dict[str, Any]) -> None:
 
 def _checked(view: View, kind: str | None, options: dict[str, Any]) -> str:
     check_kind(kind, options)
+    series = view.fit.series
+    if kind is None and not options and series is not None and series.lags and series.p <= MOST_VARIABLES:
+        kind = "unrolled" if series.p <= UNROLLED else "summary"
     if kind is None:
         kind = next((name for name in KINDS if options and set(options) <= set(_options(name))), view.first_look)
     check_kind(kind, options)
@@ -202,7 +215,8 @@ def _paint(scene: Scene, ax: Axes | None = None) -> Axes:
         if box.radius:
             style = f"round,pad=0,rounding_size={box.radius}"
             ax.add_patch(FancyBboxPatch((box.x, box.y), box.width, box.height, boxstyle=style, facecolor=box.fill, edgecolor=box.rim,
-                                        linewidth=scale * box.thickness, alpha=box.opacity, zorder=3))  # fmt: skip
+                                        linewidth=scale * box.thickness, alpha=box.opacity, zorder=3,
+                                        linestyle=(0.0, (4.0, 2.4)) if box.dashed else "solid"))  # fmt: skip
     for word in scene.words:
         ax.text(
             word.x, word.y, word.text, fontsize=scale * word.size, color=word.colour, zorder=4, rotation=90.0 if word.turned else 0.0,
