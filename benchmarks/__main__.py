@@ -32,9 +32,11 @@ SECTIONS = [
     "probabilities",
     "missing",
     "kinds_of_rows",
+    "causes",
     "replicates",
     "effects",
     "hidden",
+    "decisions",
     "workbench",
 ]
 ASKED = ["gpu"]

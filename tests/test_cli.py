@@ -182,7 +182,7 @@ def test_a_process_of_its_own_prints_json():
         [sys.executable, "-m", "ordag", "learn", "marks", "--method", "cvs", "--json"],
         capture_output=True,
         check=True,
-        timeout=120,
+        timeout=600,
     )
     assert json.loads(result.stdout)["rows"] == 88
 
@@ -200,12 +200,12 @@ def test_a_process_of_its_own_prints_json():
 )
 def test_a_closed_pipe_is_no_error(words, start):
     command = f'("{sys.executable}" -m ordag {words}; echo "status $?" >&2) | head -n 1'
-    result = subprocess.run(command, shell=True, capture_output=True, timeout=120)
+    result = subprocess.run(command, shell=True, capture_output=True, timeout=600)
     assert result.stdout.startswith(start)
     assert result.stderr == b"status 0\n"
     closed = subprocess.Popen([sys.executable, "-m", "ordag", *words.split()], stdout=subprocess.PIPE)
     closed.stdout.close()
-    assert closed.wait(timeout=120) == 0
+    assert closed.wait(timeout=600) == 0
 
 
 @pytest.mark.parametrize("ending", ["dot", "gv", "graphml", "gml", "lavaan", "dagitty"])

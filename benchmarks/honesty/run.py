@@ -23,7 +23,8 @@ from ordag.common.arrays import Mask
 PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
 BEGIN, END = "<!-- honesty -->", "<!-- end of honesty -->"
 TABLES = {"cvs": 60, "pooled": 10}
-ROWS = ("dependent_rows", "groups_of_rows", "duplicate_rows", "filled_cells", "influence", "hidden_causes")
+
+COUNTED = ("dependent_rows", "groups_of_rows", "duplicate_rows", "filled_cells", "influence", "hidden_causes")
 """Cautions that are counted where nothing is broken."""
 TIERS = ("tested", "untested", "assumed", "uninformative")
 
@@ -42,7 +43,11 @@ class Table(NamedTuple):
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks honesty", description=__doc__)
     parser.add_argument("--tables", type=int, help=f"of each kind; {TABLES} unless given")
-    parser.add_argument("--kinds", default="", help="only kinds whose name has this in it; nothing is written then")
+    parser.add_argument(
+        "--kinds",
+        default="",
+        help="only kinds whose name has this in it, or one of several between |; nothing is written",
+    )
     parser.add_argument("--first", type=int, default=0, help="number of the first table")
     parser.add_argument("--methods", default="cvs,pooled")
     parser.add_argument("--jobs", type=int, default=-1, help="processes; one for each core unless given")
@@ -52,7 +57,8 @@ def main(arguments: list[str]) -> None:
     if given.kept is not None:
         given.kept.mkdir(parents=True, exist_ok=True)
     networks = network_folder(given.peers_python) or network_folder(sys.executable)
-    kinds = [kind for kind in KINDS if given.kinds in kind.name and (networks or not kind.network)]
+    parts = given.kinds.split("|")
+    kinds = [kind for kind in KINDS if any(part in kind.name for part in parts) and (networks or not kind.network)]
     lines: dict[str, list[list[str]]] = {method: [] for method in given.methods.split(",")}
     for method in lines:
         count, clean = given.tables or TABLES[method], []
@@ -66,7 +72,7 @@ def main(arguments: list[str]) -> None:
             print(" | ".join(line), flush=True)
         print(false_alarms(clean), flush=True)
     if not given.kinds:
-        _write(lines)
+        _write(lines, {method: given.tables or TABLES[method] for method in lines}, given.first)
 
 
 def measured(kind: Kind, method: str, number: int, networks: Path | None) -> Table | None:
@@ -130,7 +136,7 @@ def false_alarms(clean: list[Table]) -> str:
     """How many of the tables in which nothing is broken have each caution."""
     counts = Counter(key for one in clean for key in one.cautions)
     shares = (
-        f"{key.replace('_', ' ')} {counts[key]} ({100 * counts[key] / len(clean):.1f} %)" for key in ROWS if clean
+        f"{key.replace('_', ' ')} {counts[key]} ({100 * counts[key] / len(clean):.1f} %)" for key in COUNTED if clean
     )
     return f"Of {len(clean)} tables of a model that holds: {', '.join(shares)}."
 
@@ -152,13 +158,16 @@ def _pair(found: list[Table], which: int) -> str:
     return " / ".join(f"{100 * np.mean(values):.0f}" if values else "–" for values in (said, was))
 
 
-def _write(lines: dict[str, list[list[str]]]) -> None:
+def _write(lines: dict[str, list[list[str]]], tables: dict[str, int], first: int) -> None:
+    """Put the tables of these methods into the page, and leave those of others."""
     heads = {
         "cvs": ["tables", *TIERS, "tested: wrong", "tested: turned", "all: wrong", "all: turned"],
         "pooled": ["tables", "wrong", "turned", "with a caution, %", "green, %"],
     }
     groups = {kind.name: kind.group for kind in KINDS}
-    parts = []
+    page = PAGE.read_text(encoding="utf-8")
+    now = page[page.index(BEGIN) + len(BEGIN) : page.index(END)].strip()
+    parts = dict(re.findall(r"^\*\*(\w+)\*\*(.*?)(?=^\*\*\w|\Z)", now, flags=re.DOTALL | re.MULTILINE))
     for method, rows in lines.items():
         shown: list[list[object]] = []
         for row in rows:
@@ -166,7 +175,8 @@ def _write(lines: dict[str, list[list[str]]]) -> None:
             if heading not in [str(line[0]) for line in shown]:
                 shown.append([heading, *[""] * (len(row) - 1)])
             shown.append(list(row))
-        parts.append(f"**{method}**, {TABLES[method]} tables of each kind:\n\n{table(heads[method], shown)}")
-    text = "\n\n".join([BEGIN, *parts, f"*{machine()}*", END])
-    page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: text, page, flags=re.DOTALL), encoding="utf-8")
+        which = f"`python -m benchmarks honesty --methods {method} --tables {tables[method]} --first {first}`"
+        said = f", {tables[method]} tables of each kind ({which}):"
+        parts[method] = f"{said}\n\n{table(heads[method], shown)}\n\n*{machine()}*"
+    text = "\n\n".join([BEGIN, *(f"**{name}**{parts[name].rstrip()}" for name in TABLES if name in parts), END])
+    PAGE.write_text(page.replace(page[page.index(BEGIN) : page.index(END) + len(END)], text), encoding="utf-8")

@@ -280,6 +280,8 @@ def gaussian_bic(fit: Fit) -> float:
         dag = fit.graph if isinstance(fit.graph, Dag) else extend(fit.graph)
     except GraphError:
         return math.nan
+    if fit.causes is not None:
+        return fit.causes.bic(dag)
     regressions = Regressions(fit.moments.R, fit.n)
     total = 0.0
     for j, parents in enumerate(packed_columns(dag.adjacency)):

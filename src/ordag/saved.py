@@ -24,6 +24,7 @@ import numpy as np
 from ordag import __version__
 from ordag.bootstrapping import Bootstrap
 from ordag.common.checks import short
+from ordag.data.causes import Categories
 from ordag.data.covariates import Condition, Covariate, Groups, Root
 from ordag.data.environments import Environments
 from ordag.data.equations import Equations
@@ -43,6 +44,7 @@ from ordag.graph.links import Links
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import Constraints
 from ordag.learners.along_order import SelectedParents
+from ordag.learners.causes import CauseRules, FoundCauses
 from ordag.learners.found import LeftOut
 from ordag.learners.gds.search import GdsResult
 from ordag.learners.ges.search import GesResult
@@ -50,6 +52,8 @@ from ordag.learners.methods import METHODS
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.orient import Oriented
 from ordag.learners.pc.search import PcResult
+from ordag.learners.pooled.cause_resampling import CausedPosterior
+from ordag.learners.pooled.cause_search import CausedResult
 from ordag.learners.pooled.environments import Changed
 from ordag.learners.pooled.posterior import Posterior, Probabilities
 from ordag.learners.pooled.score import PooledScore
@@ -94,6 +98,9 @@ CLASSES: dict[str, type] = {
             Dag,
             Cpdag,
             Links,
+            Categories,
+            CauseRules,
+            FoundCauses,
             Knowledge,
             Constraints,
             LeftOut,
@@ -101,7 +108,8 @@ CLASSES: dict[str, type] = {
         ),
         *(method.settings for method in METHODS.values()),
         *(Ordering, Factor, Result, SelectedParents, Selection, SparseParents, ArrowTest),
-        *(PcResult, GesResult, GdsResult, PooledResult, Optimum, Posterior, Probabilities),
+        *(PcResult, GesResult, GdsResult, PooledResult, CausedResult, Optimum),
+        *(Posterior, CausedPosterior, Probabilities),
         *(PooledScore, GramRegressions, RootRegressions, OwnVariances, Changed),
     )
 }

@@ -91,7 +91,18 @@ def effect(
     """
     fit = data
     if not isinstance(data, Fit | LinearSEM | Bootstrap):
-        fit = _learned(data, (source, target), level, interval, replicates, seed, workers, method, progress, settings)
+        fit = learned_for_effect(
+            data,
+            (source, target),
+            level,
+            interval=interval,
+            replicates=replicates,
+            seed=seed,
+            workers=workers,
+            method=method,
+            progress=progress,
+            settings=settings,
+        )
     elif settings or method != "auto" or progress is not None:
         given = [*settings, *(["method"] if method != "auto" else []), *(["progress"] if progress else [])]
         raise SettingError(f"{', '.join(given)}: this graph is learned already; give settings to ordag.learn.", given)
@@ -108,14 +119,15 @@ def effect(
     )
 
 
-def _learned(
+def learned_for_effect(
     data: Any,
     pair: tuple[str, str],
     level: float,
+    *,
     interval: str | None,
     replicates: int | None,
     seed: Seed,
-    workers: int | None,
+    workers: int | None = None,
     method: str,
     progress: Callable[[str], None] | None,
     settings: Mapping[str, Any],
@@ -129,6 +141,7 @@ def _learned(
     with way_shown(data, reading):
         table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading).warn()
         fit = Fit.learned(table, recipe_for(table, method, asked))
+    _refuse_categories(fit, *pair)
     check_pair(*pair, fit.names)
     directed(fit)
     if interval not in (None, "bootstrap") or (
@@ -153,6 +166,8 @@ def pair_effect(
     workers: int | None = None,
 ) -> Effect:
     """Return what `effect` does, without what speaks against the graph."""
+    if not isinstance(fit, LinearSEM):
+        _refuse_categories(fit.fit if isinstance(fit, Bootstrap) else fit, source, target)
     series = getattr(fit.fit if isinstance(fit, Bootstrap) else fit, "series", None)
     if series is not None and {source, target} & set(series.columns[series.p :]):
         raise SettingError(
@@ -163,6 +178,18 @@ def pair_effect(
     pair = np.zeros((len(fit.names),) * 2, dtype=bool)
     pair[check_pair(source, target, fit.names)] = True
     return _effects(fit, level, pair, interval, replicates, seed, workers).of(source, target)
+
+
+def _refuse_categories(fit: Fit, source: str, target: str) -> None:
+    """Refuse categories: they have an effect for each of their groups, and no causes."""
+    names = () if fit.causes is None else fit.causes.names
+    if target in names:
+        raise SettingError(f"target={target!r} is a category, which has no causes in the graph: name a variable.")
+    if source in names:
+        raise SettingError(
+            f"source={source!r} is a category, and has an effect for each of its groups: fit.group_effect({source!r}, {target!r}) has "
+            "them (ordag effect prints them)."
+        )
 
 
 def _effects(

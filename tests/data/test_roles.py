@@ -244,7 +244,7 @@ def test_codes_with_letters_are_no_broken_numbers(tmp_path):
     assert table.columns[0].role == "category"
 
 
-@pytest.mark.parametrize("least, most", [(1e17, 1e17 + 64), (-1.7e308, 1.7e308), (0.0, 5e-324), (3.0, 3.0)])
+@pytest.mark.parametrize(("least", "most"), [(1e17, 1e17 + 64), (-1.7e308, 1.7e308), (0.0, 5e-324), (3.0, 3.0)])
 def test_histograms_of_any_numbers(least, most):
     values = np.array([least] * 30 + [most] * 10)
     assert sum(counts_between(values, least, most)) == 40

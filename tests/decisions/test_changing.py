@@ -162,3 +162,12 @@ def test_bad_tables():
         ordag.changes(rows(30, 1), rows(30, 2), CHAIN, target="w")
     with pytest.raises(SettingError, match="level"):
         ordag.changes(rows(30, 1), rows(30, 2), CHAIN, level=0)
+
+
+def test_changes_are_drawn_with_and_without_a_target():
+    first, second = rows(60, 1), rows(60, 2, shift=1.0)
+    shares = ordag.changes(first, second, CHAIN, target="z").plot()
+    assert len(shares.child_axes) == 2
+    assert next(one.get_text() for one in shares.child_axes[0].get_yticklabels()) == "y"
+    parts = ordag.changes(first, second, CHAIN).plot()
+    assert next(one.get_text() for one in parts.get_yticklabels()) == "y"

@@ -67,7 +67,8 @@ class Rows:
     def states(self, k):
         """Every choice of states, one environment at least sharing."""
         for states in itertools.product((SHARED, VARIANCE, OWN), repeat=self.E):
-            if SHARED not in states or (k == 0 and OWN in states):
+            sharing = sum(d for one, d in zip(states, self.degrees, strict=True) if one == SHARED)
+            if (sharing < k + SPARE and set(states) != {SHARED}) or (k == 0 and OWN in states):
                 continue
             room = all(
                 one == SHARED or d >= SPARE + (k if one == OWN else 0)

@@ -263,11 +263,15 @@ def check_fit(
     same_units, tell = bool(same_units), progress or (lambda _: None)
     if groups is not None:
         groups = [[fit.names[j] for j in group] for group in placed_groups(groups, fit.names)]
+    whole = fit
+    fit = fit.within_causes
+    if whole.causes is not None:
+        rows = None  # those within the categories
     if rows is None and fit.profile is not None:
         kept = fit.profile.complete
         rows = Rows(kept.rows, kept.stride, kept.labels)
     count = usual_draws(fit) if draws is None else draws
-    verdict = quick_verdict(fit, same_units=True, tables=fit.forecast_tables) if same_units else fit.verdict
+    verdict = quick_verdict(whole, same_units=True, tables=fit.forecast_tables) if same_units else whole.verdict
     baseline = Baseline.of(fit, None if rows is None else rows.values)
     tested = verdict.tier == "tested"
     findings: list[Finding] = []
@@ -301,7 +305,7 @@ def check_fit(
         level = LEVEL if alpha is None else alpha
         findings.append(_guarded("clusters", lambda: clusters_finding(fit, level), fit))
     findings += _row_findings(baseline, rows, LEVEL if alpha is None else alpha, tested, tell)
-    return Diagnosis(full_verdict(verdict, findings), tuple(findings), fit)
+    return Diagnosis(full_verdict(verdict, findings), tuple(findings), whole)
 
 
 def usual_draws(fit: Fit) -> int:

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage
-from ordag.cli.options import READING, given, setting_options, take_reading, title_of, with_options
+from ordag.cli.options import READING, given, inputs, setting_options, take_reading, title_of, with_options
+from ordag.cli.plotting import PLOT, check_plot, write_plot
 from ordag.cli.progress import Progress
 from ordag.common.words import joined
 from ordag.decisions.changing import changes as find_changes
@@ -36,6 +37,7 @@ from ordag.show.screen import Screen
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn, as in learn.")
 @with_options(setting_options("knowledge", "seed"))
 @with_options(READING)
+@PLOT
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
 def changes(
@@ -49,6 +51,7 @@ def changes(
     of: str | None,
     level: float,
     method: str,
+    plot: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -67,11 +70,13 @@ def changes(
     """
     reading = take_reading(options)
     settings = given(context, options)
+    check_plot(plot, [*inputs(before), *(inputs(after) if after else [])])
     chosen = None if values is None else [one.strip() for one in values.split(",") if one.strip()]
     with Progress():
         found = find_changes(
             before, after, graph, by=by, values=chosen, target=of, level=level, method=method, **reading, **settings
         )
+    write_plot(plot, found.plot)
     if as_json:
         click.echo(found.to_json())
     else:

@@ -19,7 +19,7 @@ Missing = Literal["auto", "em", "drop", "refuse"]
 CHANGES = ("log", "standardise")
 """Changes of a column other than a factor."""
 
-COLUMN_LISTS = ("columns", "drop", "category", "adjust", "leave_out")
+COLUMN_LISTS = ("columns", "drop", "category", "adjust", "cause", "leave_out")
 """Settings that are lists of names of columns."""
 
 TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header", "na")
@@ -184,6 +184,11 @@ class Reading(Settings):
     adjust: Sequence[str] = setting(
         (), _names, "columns to hold fixed: the graph is that of the others within their values"
     )
+    cause: Sequence[str] = setting(
+        (),
+        _names,
+        "columns that are categories and enter the graph as causes: each may have effects on variables, and has no causes",
+    )
     experiment: str | None = setting(
         None,
         _one_name,
@@ -257,6 +262,7 @@ class Reading(Settings):
         super().__post_init__()
         columns = self.columns if isinstance(self.columns, list | tuple) else ()
         lists = {"columns": columns, "drop": self.drop, "role": self.role, "adjust": self.adjust}
+        lists["cause"] = self.cause
         lists |= {given: [name] for given, name in self.row_columns.items()}
         said: dict[str, str] = {}
         for given, names in lists.items():
@@ -268,6 +274,12 @@ class Reading(Settings):
                 "experiment and environment are both given: say one; an experiment on none of the columns is an environment.",
                 ["experiment", "environment"],
             )
+        if self.cause and (self.row_columns or self.in_time):
+            beside = next(iter(self.row_columns), self.given_in_time)
+            raise SettingError(
+                f"cause does not go with {beside} yet: hold the categories fixed instead (adjust), or leave {beside} out.",
+                ["cause", beside],
+            )
         if self.clusters == "between" and (self.cluster is None or len(self.row_columns) > 1):
             others = [given for given in self.row_columns if given != "cluster"]
             raise SettingError(
@@ -277,7 +289,7 @@ class Reading(Settings):
                 ["clusters"],
             )
         for name in self.category:
-            if said.get(name, "adjust") not in ("adjust", *ROW_COLUMNS) and self.role.get(name) != "category":
+            if said.get(name, "adjust") not in ("adjust", "cause", *ROW_COLUMNS) and self.role.get(name) != "category":
                 raise _two_settings(name, said[name], "category")
 
         if self.in_time and self.clusters == "between":

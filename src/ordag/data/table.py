@@ -14,7 +14,8 @@ import numpy as np
 from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, listed, quoted
-from ordag.data.covariates import CONDITIONS
+from ordag.data.covariates import CONDITIONS, HELD
+from ordag.data.holding import indicators
 from ordag.data.labelled import Labels
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments, given_moments, resolved
@@ -254,8 +255,16 @@ class Table:
     @property
     def row_labels(self) -> Labels | None:
         """The columns that say what rows are; None without any."""
-        labelled = any(one.use != "adjust" for one in self.covariates)
+        labelled = any(one.use not in HELD for one in self.covariates)
         return Labels(len(self.names), self.covariates) if labelled else None
+
+    @property
+    def cause_names(self) -> list[str]:
+        """The names of the categories that may be causes."""
+        given = None if self._given is None else self._given.causes
+        return [
+            one.name for one in (*self.covariates, *(() if given is None else given.covariates)) if one.use == "cause"
+        ]
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -331,7 +340,7 @@ class Table:
             what = "experiment" if worst.use in CONDITIONS[:3] else worst.use
             raise DataError(
                 f"{'' if self.source is None else self.source.prefix}Column {worst.name!r} has {count:,} different values in "
-                f"{moments.rows:,} rows, so hardly two rows can be compared: {what} (--{what}) takes a column with several rows of "
+                f"{moments.rows:,} rows, so hardly two rows can be compared: {what} takes a column with several rows of "
                 "each value.",
                 [what],
             )
@@ -346,6 +355,13 @@ class Table:
         """Moments with every digit of the data."""
         exact = None if self.gram_moments is None else resolved(self.gram_moments)
         return self.qr_moments if exact is None else self._checked(exact)
+
+    @property
+    def has_experiments(self) -> bool:
+        """Whether variables were acted on in some rows."""
+        given = () if self._given is None else self._given.conditions
+        uses = [*(one.kind for one in given), *(one.use for one in self.covariates)]
+        return any(use in CONDITIONS and use != "environment" for use in uses)
 
     @cached_property
     def gram_moments(self) -> Moments | None:
@@ -408,7 +424,7 @@ class Table:
         """The source of the rows, with covariates held fixed; None for moments."""
         if self.source is None or not self.covariates:
             return self.source
-        return held_fixed(self.source, self._unadjusted.adjustment)
+        return held_fixed(self.source, self._unadjusted.adjustment.of_variables(len(self.names)))
 
     @property
     def _is_wide_file(self) -> bool:
@@ -459,10 +475,10 @@ class Table:
         if not self.covariates:
             return block, None
         columns, p = self.row_labels, len(self.names)
-        held = self.covariates if columns is None else columns.held
-        rows = self._unadjusted.adjustment.residuals(block[:, : p + len(held)], held)
         if columns is None:
-            return rows[self._telling(rows)], None
+            return self._fixed_within(block)
+        held = columns.held
+        rows = self._unadjusted.adjustment.residuals(block[:, : p + len(held)], held)
         labels = self._placed(columns.of(block))
         if labels.condition is not None:  # the rows of some conditions are left out
             used = labels.condition >= 0
@@ -470,6 +486,19 @@ class Table:
         rows = labels.centred(rows)
         left = self._telling(rows)
         return rows[left], labels.of(left)
+
+    def _fixed_within(self, block: Array) -> tuple[Array, RowLabels | None]:
+        """Return rows of the source with what is to be held fixed at its means, and the indicators of the categories that are causes."""
+        p, adjustment = len(self.names), self._unadjusted.adjustment
+        fixed = len(adjustment.covariates)
+        mine = self._unadjusted.covariates[fixed:]
+        Z = indicators(block[:, p + fixed :], self.covariates[fixed:], mine) if mine else block[:, :0]
+        q = Z.shape[1]
+        rows = np.concatenate([Z, block[:, : p + fixed]], axis=1)
+        if fixed:
+            rows = adjustment.residuals(rows, self.covariates[:fixed])
+        left = self._telling(rows[:, q:]) if fixed else np.ones(len(rows), dtype=bool)
+        return rows[left, q:], RowLabels(causes=rows[left, :q]) if mine else None
 
     def _placed(self, labels: RowLabels) -> RowLabels:
         """Return labels with the places of conditions among those of the moments."""

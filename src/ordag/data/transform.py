@@ -183,7 +183,9 @@ class FixedSource(Source):
         return self.inner.share(rows)
 
     def batches(self, rows: int) -> Iterator[Array]:
-        return (self.adjustment.residuals(block, self.inner.covariates) for block in self.inner.batches(rows))
+        held = self.inner.covariates[: len(self.adjustment.covariates)]
+        width = len(self.names) + len(held)
+        return (self.adjustment.residuals(block[:, :width], held) for block in self.inner.batches(rows))
 
 
 def held_fixed(source: Source, adjustment: Adjustment) -> Source:

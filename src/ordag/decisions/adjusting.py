@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,14 @@ from ordag.common.words import listed, share, shown
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.decisions.given_graph import given_graph
+from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.adjustment import MOST_SETS, Adjustment
 from ordag.graph.dag import Dag
 from ordag.model.sensitivity import Sensitivity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class Estimate(NamedTuple):
@@ -41,13 +45,16 @@ class AdjustmentAnswer:
     """What a graph says of estimating an effect, with estimates where there is a table.
 
     rule: the sets of variables by the graph alone. estimates: one for each set to hold fixed, the optimal one first; of a class in which
-    no set is valid, one for each set of parents that the cause may have (IDA). paths: the share of the graphs drawn for resamples that
-    have a directed path, nan without them.
+    no set is valid, one for each set of parents that the cause may have (IDA). sensitivity: of the first of them to hidden common causes.
+    paths: the share of the graphs drawn for resamples that have a directed path, nan without them. held: what estimates hold fixed beside
+    that, as the fit does.
     """
 
     rule: Adjustment
     estimates: tuple[Estimate, ...] = ()
+    sensitivity: Sensitivity | None = None
     paths: float = math.nan
+    held: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
@@ -95,6 +102,8 @@ class AdjustmentAnswer:
             said.append(f"Instrument: {shown(name)}{f', with {listed(given)} held fixed' if given else ''}.")
         if len(rule.minimal) == MOST_SETS:
             said.append(f"There may be more minimal sets than the {MOST_SETS} that were looked for.")
+        if self.held:
+            said.append(f"Held fixed as well, as in the fit: {listed(self.held)}.")
         if self.paths == self.paths:
             said.append(f"A directed path is in {share(self.paths)} of the graphs drawn for resamples of the rows.")
         return said
@@ -115,12 +124,24 @@ class AdjustmentAnswer:
             "instruments": [{"name": one.name, "given": list(one.given)} for one in rule.instruments],
             "possible_parents": None if rule.optimal is not None else [list(names) for names in self.sets],
             "estimates": [{key: plain(value) for key, value in one._asdict().items()} for one in self.estimates],
+            "sensitivity": None if self.sensitivity is None else self.sensitivity.to_dict(),
             "path_probability": plain(self.paths),
+            "held": list(self.held),
         }
 
     def to_json(self, indent: int | None = 2) -> str:
         """The document that `ordag adjust --json` prints."""
         return to_json(self.to_dict(), indent)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the first estimate under hidden common causes of any strength."""
+        from ordag.show.plots import chart
+        from ordag.show.plots.decisions import contours
+
+        if self.sensitivity is None:
+            raise SettingError("There is no estimate to draw: give data to adjust.")
+        found = self.sensitivity
+        return chart(lambda axes: contours(found, axes), ax)
 
     def __str__(self) -> str:
         from ordag.show.decisions import text
@@ -160,7 +181,9 @@ def adjust(graph: Any, source: str, target: str, data: Any = None, **reading: An
     if fit is not None and fit.probabilities is not None:
         i, j = fit.names.index(source), fit.names.index(target)
         paths = max(paths, float(fit.probabilities.arrows[i, j]))
-    return AdjustmentAnswer(rule, tuple(estimates), paths)
+    first = next((given for given in sets if target not in given), None)
+    found = None if first is None else Sensitivity.of(moments, source, target, first)
+    return AdjustmentAnswer(rule, tuple(estimates), found, paths, tuple(one.name for one in moments.held))
 
 
 def _sets(rule: Adjustment) -> tuple[tuple[str, ...], ...]:

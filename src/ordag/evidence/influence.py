@@ -68,10 +68,10 @@ def deciding_row(found: Found) -> Lone | None:
     n, p = X.shape
     if n != found.rows or found.n <= least_squares_rows(p) or p > MOST_COLUMNS or not found.graph.edge_count:
         return None
-    d2 = distances(X)
-    farthest, middle = (int(k) for k in np.argsort(d2, kind="stable")[[-1, n // 2]])
-    if d2[farthest] < LEVERAGE * (n - 1) or n * float(tail(d2[farthest], n, p)) > UNUSUAL:
+    ends = lies_out(X)
+    if ends is None:
         return None
+    farthest, middle = ends
     try:
         kept = _kept(found, np.delete(X, farthest, axis=0))
         if kept >= KEPT or round((1.0 - kept) * found.graph.edge_count) < LOST:
@@ -80,6 +80,16 @@ def deciding_row(found: Found) -> Lone | None:
     except OrdagError:
         return None
     return Lone(farthest, kept, ordinary) if kept <= ordinary - LESS else None
+
+
+def lies_out(X: Array) -> tuple[int, int] | None:
+    """Return the row that could decide, and one of median distance; None where the farthest one lies no farther out than others do."""
+    n, p = X.shape
+    d2 = distances(X)
+    farthest, middle = (int(k) for k in np.argsort(d2, kind="stable")[[-1, n // 2]])
+    if d2[farthest] < LEVERAGE * (n - 1) or n * float(tail(d2[farthest], n, p)) > UNUSUAL:
+        return None
+    return farthest, middle
 
 
 def _kept(found: Found, rows: Array) -> float:

@@ -18,6 +18,7 @@ from ordag.show.screen import Column, print_head, say, show_table
 from ordag.show.text import (
     arrows,
     edge_cells,
+    group_cells,
     heading,
     kinds_of_rows,
     left_out,
@@ -80,6 +81,7 @@ def print_fit(
     _print_graph(fit, console)
     _section(console, "Arrows")
     _print_arrows(fit, console)
+    _print_groups(fit, console)
     _print_lines(fit, console)
     if fit.changes is not None:
         _print_changes(fit.changes, console)
@@ -275,6 +277,21 @@ def _print_arrows(fit: Fit, console: Console) -> None:
     _print_rest(console, len(columns["source"]) - MOST_ROWS, "arrows")
     if legend(fit):
         say(console, legend(fit), "  ", "dim")
+
+
+def _print_groups(fit: Fit, console: Console) -> None:
+    if not fit.cause_arrows:
+        return
+    _section(console, "Categories as causes")
+    cells = group_cells(fit, MOST_ROWS)
+    prose = list(cells)[-1]
+    ranks = {"F test": 0, "p": 1}
+    columns = [
+        Column(title, values, right=title == "p", prose=title == prose, rank=ranks.get(title))
+        for title, values in cells.items()
+    ]
+    show_table(console, columns, elsewhere=ELSEWHERE)
+    _print_rest(console, len(fit.cause_arrows) - MOST_ROWS, "arrows from categories")
 
 
 def _print_lines(fit: Fit, console: Console) -> None:

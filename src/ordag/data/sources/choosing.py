@@ -58,7 +58,7 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
     look = _recoded(look, reading)
     names, kinds = look.names, look.kinds
     check_columns(names, reading, describe)
-    beside = [*reading.adjust, *reading.row_columns.values()]
+    beside = [*reading.adjust, *reading.cause, *reading.row_columns.values()]
     out = {*reading.drop, *beside}
     left = [j for j, name in enumerate(names) if name not in out]
     asked = {name for name, role in reading.role.items() if role == "variable"}
@@ -78,6 +78,9 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
     for name in reading.adjust:
         refuse_duplicates(names, [names.index(name)], describe)
         roles[names.index(name)] = ColumnRole(name, "covariate", is_number=kinds[names.index(name)] is None)
+    for name in reading.cause:
+        refuse_duplicates(names, [names.index(name)], describe)
+        roles[names.index(name)] = ColumnRole(name, "cause", is_number=kinds[names.index(name)] is None)
     for use, name in reading.row_columns.items():
         refuse_duplicates(names, [names.index(name)], describe)
         roles[names.index(name)] = ColumnRole(name, use, ORDERS_ROWS if use == "time" else "")
@@ -87,6 +90,7 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
     covariates = known
     if covariates is None:
         covariates = [_covariate(look, names.index(name), reading) for name in reading.adjust]
+        covariates += [Covariate(name, [], "cause") for name in reading.cause]
         covariates += [
             _row_column(look, names.index(name), use, reading, describe) for use, name in reading.row_columns.items()
         ]
@@ -104,7 +108,7 @@ def same_columns(reading: Reading, names: tuple[str, ...]) -> Reading:
     """Return the settings that read the same variables and covariates of another part of a table."""
     category = [one for one in reading.category if one in reading.adjust]
     rows: dict[str, Any] = {**reading.row_columns, "experiment_kind": reading.experiment_kind}
-    return Reading(columns=names, adjust=reading.adjust, category=category, **rows)
+    return Reading(columns=names, adjust=reading.adjust, cause=reading.cause, category=category, **rows)
 
 
 def _is_refused(name: str, kind: Kind | None, reading: Reading) -> bool:

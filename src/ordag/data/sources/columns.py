@@ -67,7 +67,7 @@ def check_columns(names: Sequence[str], reading: Reading, describe: str) -> None
     check_text(names, describe)
     known = set(names)
     unknown: dict[str, str] = {}
-    for setting in ("drop", "role", "category", "adjust"):
+    for setting in ("drop", "role", "category", "adjust", "cause"):
         unknown |= {name: setting for name in getattr(reading, setting) if name not in known}
     unknown |= {name: setting for setting, name in reading.row_columns.items() if name not in known}
     if unknown:

@@ -7,8 +7,8 @@ the term of e is the least of (all but `FORBIDDEN` and `OWN` of few rows)
     VARIANCE  d_e/2 · {log(RSS_e(b) / d_e) + 1} + h + c
     OWN       d_e/2 · {log(min RSS_e / d_e) + 1} + (k + 1) h + c,
 
-h the price of a parameter, c that of a change, k the number of parents. One environment at least shares. The sum is lowered by choosing
-the states given b and s, then b and s given the states, from several starts.
+h the price of a parameter, c that of a change, k the number of parents. The environments that share have `SPARE` rows more than there are
+weights. The sum is lowered by choosing the states given b and s, then b and s given the states, from several starts.
 
     roots   E × p × p   the root of the scatter of each environment, about its mean
     degrees E           d_e
@@ -141,24 +141,32 @@ def possible(state, may, degrees, e, k):
     return state == SHARED or (may[e] > SHARED and degrees[e] >= enough and (state == VARIANCE or k > 0))
 
 
+@inlined
+def enough(states, firm, k):
+    """Return whether the environments that share the equation have the rows for it, without those in which it is exact."""
+    rows = 0.0
+    for e in range(len(firm)):
+        rows += firm[e] if states[e] == SHARED else 0.0
+    return rows >= k + SPARE
+
+
 @compiled
-def toggle(T, k, degrees, own, least, may, states, variances, h, c, A, b, total):
+def toggle(T, k, degrees, own, least, firm, may, states, variances, h, c, A, b, total):
     """Change the state of one environment as long as that lowers the sum; return the sum."""
     E = len(degrees)
     in_vain, at = 0, 0
     while in_vain < E:
         e, at = at, (at + 1) % E
         in_vain += 1
-        sharing = 0
-        for other in range(E):
-            sharing += 1 if states[other] == SHARED else 0
         held = states[e]
-        if may[e] <= SHARED or (held == SHARED and sharing == 1):
+        if may[e] <= SHARED:
             continue
         best, chosen = total - LEAST_FALL * E, held
         for state in range(3):
             if state != held and possible(state, may, degrees, e, k):
                 states[e] = state
+                if not enough(states, firm, k):
+                    continue
                 value = refit(T, k, degrees, own, least, states, variances, h, c, A, b)[0]
                 if value < best:
                     best, chosen = value, state
@@ -169,7 +177,7 @@ def toggle(T, k, degrees, own, least, may, states, variances, h, c, A, b, total)
 
 
 @compiled
-def settle(T, k, degrees, own, least, may, states, variances, h, c, A, b):
+def settle(T, k, degrees, own, least, firm, may, states, variances, h, c, A, b):
     """Choose the states given the weights and the shared variance, and these given the states, as long as that lowers the sum."""
     E, before, s = len(degrees), math.inf, 1.0
     for _ in range(MOST_ROUNDS):
@@ -180,7 +188,7 @@ def settle(T, k, degrees, own, least, may, states, variances, h, c, A, b):
                 rss += max(left_by(T[e], k, b), least[e])
                 rows += degrees[e]
         s = max(rss / max(rows, 1.0), 1e-300)
-        total, nearest, nearest_loss, shares = 0.0, -1, math.inf, 0
+        total, nearest, nearest_loss = 0.0, -1, math.inf
         for e in range(E):
             if may[e] == FORBIDDEN:
                 continue
@@ -196,10 +204,9 @@ def settle(T, k, degrees, own, least, may, states, variances, h, c, A, b):
                 if other < value:
                     states[e], variances[e], value = OWN, own[e] / d, other
             total += value
-            shares += 1 if states[e] == SHARED else 0
-            if states[e] != SHARED and term - value < nearest_loss:
+            if states[e] != SHARED and firm[e] >= k + SPARE and term - value < nearest_loss:
                 nearest, nearest_loss = e, term - value
-        if shares == 0:
+        if nearest >= 0 and not enough(states, firm, k):
             states[nearest], variances[nearest] = SHARED, s
             total += nearest_loss
         if before - total < LEAST_FALL * E:
@@ -208,10 +215,10 @@ def settle(T, k, degrees, own, least, may, states, variances, h, c, A, b):
 
 
 @compiled
-def factorise(roots, degrees, may, j, parents, k, T, A, own, least):
+def factorise(roots, degrees, may, j, parents, k, T, A, own, least, firm):
     """Set T to the triangular factors of [parents, j], `own` to the residual sums of squares, `least` to what is rounding.
 
-    An environment whose own equation is exact may only share.
+    An environment whose own equation is exact may only share; `firm` are the degrees of freedom of the others.
     """
     last = j
     for i in range(k):
@@ -230,8 +237,9 @@ def factorise(roots, degrees, may, j, parents, k, T, A, own, least):
                     T[e, i, col] = A[i, col] if i <= last and col >= i else 0.0
             least[e] = max(LEAST_SHARE * size, 1e-300)
             own[e] = max(T[e, k, k] * T[e, k, k], least[e])
+            firm[e] = degrees[e]
             if own[e] <= NO_DIGITS * size:
-                may[e] = SHARED
+                may[e], firm[e] = SHARED, 0.0
 
 
 @compiled
@@ -242,8 +250,8 @@ def changed_fit(roots, degrees, may, j, parents, k, h, c, T, A, states, variance
     `MOST_ENUMERATED` environments.
     """
     E = len(degrees)
-    own, least, may = np.empty(E), np.empty(E), may.copy()
-    factorise(roots, degrees, may, j, parents, k, T, A, own, least)
+    own, least, firm, may = np.empty(E), np.empty(E), np.zeros(E), may.copy()
+    factorise(roots, degrees, may, j, parents, k, T, A, own, least, firm)
     now, room, tried = np.empty(E, np.int64), np.empty(E), np.zeros(E, np.bool_)
     free = 0
     for e in range(E):
@@ -253,14 +261,13 @@ def changed_fit(roots, degrees, may, j, parents, k, h, c, T, A, states, variance
     best = refit(T, k, degrees, own, least, now, room, h, c, A, b)[0]
     if 0 < free <= MOST_ENUMERATED:
         for number in range(1, 3**free):
-            rest, fits, shares = number, True, 0
+            rest, fits = number, True
             for e in range(E):
                 if may[e] > SHARED and degrees[e] >= SPARE:
                     now[e] = rest % 3
                     rest //= 3
                     fits = fits and possible(now[e], may, degrees, e, k)
-                shares += 1 if now[e] == SHARED else 0
-            if fits and shares > 0:
+            if fits and enough(now, firm, k):
                 value = refit(T, k, degrees, own, least, now, room, h, c, A, b)[0]
                 if value < best:
                     best = value
@@ -271,7 +278,7 @@ def changed_fit(roots, degrees, may, j, parents, k, h, c, T, A, states, variance
             # all share at first; then all are like one environment, those of most rows before others
             only = -1
             for e in range(E if start > 0 else 0):
-                able = may[e] != FORBIDDEN and not tried[e] and degrees[e] >= k + SPARE
+                able = may[e] != FORBIDDEN and not tried[e] and firm[e] >= k + SPARE
                 if able and (only < 0 or degrees[e] > degrees[only]):
                     only = e
             if start > 0 and only < 0:
@@ -280,11 +287,11 @@ def changed_fit(roots, degrees, may, j, parents, k, h, c, T, A, states, variance
                 now[e] = FORBIDDEN if may[e] == FORBIDDEN or (start > 0 and e != only) else SHARED
             if start > 0:
                 tried[only] = True
-            settle(T, k, degrees, own, least, may, now, room, h, c, A, b)
+            settle(T, k, degrees, own, least, firm, may, now, room, h, c, A, b)
             value = refit(T, k, degrees, own, least, now, room, h, c, A, b)[0]
             if E <= MOST_TOGGLED:
-                value = toggle(T, k, degrees, own, least, may, now, room, h, c, A, b, value)
-            if value < best:
+                value = toggle(T, k, degrees, own, least, firm, may, now, room, h, c, A, b, value)
+            if value < best and enough(now, firm, k):
                 best = value
                 for e in range(E):
                     states[e] = now[e]

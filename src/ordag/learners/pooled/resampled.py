@@ -72,7 +72,7 @@ class Redrawn:
     def __init__(self, moments: Moments, rows: Array | None, *, scarce: bool, strength: float = STRENGTH) -> None:
         n = moments.n
         self.moments, self.scarce, self.strength = moments, scarce, strength
-        size = lengths(moments.R) / np.sqrt(n)
+        size = _sizes(moments.R) / np.sqrt(n)
         self._T = np.diag(size) if scarce else moments.R / np.sqrt(n)
         self._near = np.eye(moments.p) if not scarce else _correlation(moments.R)
         self._rows: Array | None = None
@@ -95,7 +95,8 @@ class Redrawn:
         if self.scarce:
             near = self._near + self.strength * self._change(random)
             variances = np.maximum(np.diag(near), 1e-300)
-            unit = near / np.sqrt(np.outer(variances, variances))
+            deviations = np.sqrt(variances)
+            unit = near / np.outer(deviations, deviations)
             return unit, np.log(variances * np.diag(self._T) ** 2)
         root, steps = self._T, math.ceil(self.strength**2)
         for _ in range(steps):
@@ -125,7 +126,7 @@ class Redrawn:
             if not self.scarce:
                 A = wishart_root(n, p, random)
                 return np.asarray(A.T @ A / (n - 1.0) - self._near)
-            rows = random.standard_normal((n, p)) @ (self.moments.R / lengths(self.moments.R))
+            rows = random.standard_normal((n, p)) @ (self.moments.R / _sizes(self.moments.R))
             rows -= rows.mean(axis=0)
             return np.asarray(rows.T @ rows / (n - 1.0) - self._near)
         k = len(self._rows)
@@ -171,14 +172,14 @@ class RedrawnPart(Redrawn):
         self._own_weights = np.ones(len(order)) if labels.weight is None else labels.weight[order]
         self._draws = units_of(labels, len(rows))
         left = self._centred(rows[order], self._own_weights)
-        size = lengths(self.moments.R) / np.sqrt(self.moments.n)
+        size = _sizes(self.moments.R) / np.sqrt(self.moments.n)
         self._rows = left / size if scarce else solve_triangular(self._T, left.T, trans=1).T.copy()
         scatter = max(float(self._own_weights @ np.square(self._rows).sum(axis=1)), 1e-300)
         # residuals are shorter than the errors
         self._rows *= np.sqrt(self._rows.shape[1] * self._own_weights.sum() / scatter)
         self._own = self._near_by(self._own_weights)
-        # a thinned sample still has the differences between clusters in full
-        whole = labels.unit is not None
+        # a thinned sample still has the differences between clusters in full, but only a part of the blocks of a series
+        whole = labels.cluster is not None and labels.unit is not None and np.array_equal(labels.unit, labels.cluster)
         self._share = 1.0 if whole else float(np.sqrt(min(1.0, len(order) / self.moments.rows)))
 
     def _centred(self, rows: Array, weights: Array) -> Array:
@@ -302,8 +303,14 @@ def strength_for(found: PooledResult) -> float:
     return max(min(by_density, STRONGEST, math.sqrt(n / (ROWS_EACH * p))), STRENGTH)
 
 
+def _sizes(R: Array) -> Array:
+    """Return the lengths of columns, 1 for those that never change."""
+    size = lengths(R)
+    return np.where(size > 0.0, size, 1.0)
+
+
 def _correlation(R: Array) -> Array:
-    unit = R / lengths(R)
+    unit = R / _sizes(R)
     return np.asarray(unit.T @ unit)
 
 

@@ -2,6 +2,7 @@
 
 import { drawChart } from "./charts.js";
 import { holesMap, overviewTable } from "./overview.js";
+import { categoryOf } from "./relations.js";
 import { rowTable } from "./rows.js";
 import { toClipboard } from "./table.js";
 import { counted, element, named, number, refill } from "./text.js";
@@ -125,7 +126,7 @@ export function writeMethods(doc, at) {
 
 export function writeData(doc, at) {
   const { data } = doc,
-    all = doc.names.map((_, j) => j);
+    all = doc.names.flatMap((_, j) => (categoryOf(doc, j) ? [] : [j]));
   const columns = [
     { title: "variable", text: true, value: (j) => named(doc.names[j]) },
     { title: "mean", value: (j) => number(data.mean[j]) },
@@ -149,7 +150,7 @@ export function writeData(doc, at) {
   const none = data.least ? "" : " Only moments were given, so there are no ranges and no histograms.";
   refill(
     at("data-body"),
-    element("p", {}, `${counted(data.rows, "row")} of ${counted(doc.names.length, "variable")}${dropped}.${worth}${sampled}${none}`),
+    element("p", {}, `${counted(data.rows, "row")} of ${counted(all.length, "variable")}${dropped}.${worth}${sampled}${none}`),
     data.columns ? overviewTable(data.columns) : null,
     data.holes ? holesMap(data.holes) : null,
     data.columns ? element("h3", { class: "next" }, "Means and ranges of the variables") : null,

@@ -27,6 +27,7 @@ import { createProgress, createTold } from "./told.js";
 import { watchServer } from "./watch.js";
 import { createWelcome } from "./welcome.js";
 import { createWhatIf } from "./whatif.js";
+import { createYours } from "./yours.js";
 
 const AFTER = 20; // ms from the frame of the graph to the update of what is below it
 const at = (id) => document.getElementById(id);
@@ -64,6 +65,7 @@ function showBench(bench) {
     createSteps(bench);
     createKnowledge(at("knowledge-body"), bench);
     actions = createActions(bench, createWhatIf(at("whatif-body"), bench));
+    createYours(at("yours-body"), bench);
     createJobs(at, bench);
     page.subscribe((changed) => {
       if (!changed.has("document")) stage.update(changed);
