@@ -81,7 +81,9 @@ class PooledSettings(MethodSettings):
         'columns that share a unit: "a,b;c,d" says that a and b have one unit, and c and d another',
         typed=groups_from_text,
     )
-    kicks: int | None = kicks("restarts in a row without success before the search stops, 100 to 400 unless given")
+    kicks: int | None = kicks(
+        "restarts in a row without success before the search stops; unless given 30 and one per variable, 100 at most"
+    )
     draws: int | None = whole(
         0,
         "how many resamples is a whole number, 0 for none",

@@ -131,8 +131,9 @@ class Redrawn:
             return np.asarray(rows.T @ rows / (n - 1.0) - self._near)
         k = len(self._rows)
         counts = np.bincount(random.integers(k, size=k), minlength=k) / k
-        mean = counts @ self._rows
-        A = (self._rows * counts[:, None]).T @ self._rows - np.outer(mean, mean)
+        mean, drawn = counts @ self._rows, np.flatnonzero(counts)
+        rows = self._rows[drawn] * np.sqrt(counts[drawn])[:, None]
+        A = rows.T @ rows - np.outer(mean, mean)
         return self._share * (A - self._own)
 
     def _near_of(self, weights: Array) -> Array:
@@ -367,9 +368,10 @@ class Resampled:
         return draws
 
     def _several(self, seeds: Sequence[np.random.SeedSequence]) -> list[Draw]:
-        return [self._one(np.random.default_rng(seed)) for seed in seeds if not self.stop[0]]
+        search: list[OrderSearch] = []  # one after the first resample, for all
+        return [self._one(np.random.default_rng(seed), search) for seed in seeds if not self.stop[0]]
 
-    def _one(self, random: np.random.Generator) -> Draw:
+    def _one(self, random: np.random.Generator, used: list[OrderSearch]) -> Draw:
         if isinstance(self.redrawn, RedrawnEnvironments):
             changed = Changed(self.redrawn.draw(random), self.few)
             draw = self._drawn_from(changed, random) if self.every is not None else self._near_best(changed, random)
@@ -383,7 +385,10 @@ class Resampled:
             C = unit if self.scarce else unit @ unit.transpose(0, 2, 1)
             scale = scale[self.which, np.arange(self.p)]
         root = unit if self.needs_root else None
-        search = OrderSearch(C, scale, which=self.which, root=root, known=self.masks, **self.limits)
+        if not used:
+            used.append(OrderSearch(C, scale, which=self.which, root=root, known=self.masks, **self.limits))
+        search = used[0]
+        search.renew(C, scale, root)
         starts = self.found.optima[:STARTS]
         best = min((search.descend_once(self.score, start) for start in starts), key=lambda one: one.score)
         return self._walked(search, best, random)

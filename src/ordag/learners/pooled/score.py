@@ -180,7 +180,9 @@ class PooledScore:
 
     def pooling(self, size: int, squares: float) -> float:
         """Return M(SS) for a group of this size."""
-        return -float(logsumexp(self._log_terms(size, squares)))
+        terms = self._log_terms(size, squares)
+        most = terms.max()
+        return -float(most + math.log(np.exp(terms - most).sum()))
 
     def pooling_table(self, size: int) -> PoolingTable:
         """Return a table of M for a group of this size."""

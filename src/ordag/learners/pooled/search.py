@@ -44,9 +44,9 @@ from ordag.order.ordering import Ordering
 from ordag.order.sparse import sparse_forward
 from ordag.parents import select
 
-RESTARTS_IN_VAIN, MOST_RESTARTED = 100, 5000
-"""Restarts in a row without improvement after which the search stops, and variables beyond which none are made unless asked for: they
-take twice the memory."""
+FEWEST_IN_VAIN, MOST_IN_VAIN, MOST_RESTARTED = 30, 100, 5000
+"""Restarts in a row without improvement after which the search stops: the first, and one more for every variable, to the second. Variables
+beyond which none are made unless asked for: they take twice the memory."""
 
 ALIKE, UNLIKE, APART = 0.3, 10.0, 1.5
 """Log error variances of many variables with a standard deviation below the first along the order by conditional variance are no
@@ -253,8 +253,8 @@ def pooled_search(
         extended BIC.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
         variances within a group.
-    kicks: restarts in a row without improvement that end the search; 100 if not given, up to 400 where they cost little, and none
-        beyond 5,000 variables.
+    kicks: restarts in a row without improvement that end the search; if not given, 30 and one for every variable, 100 at the most, and
+        none beyond 5,000 variables.
     seed: of the restarts.
     equations: the moments that the equation of each variable is fitted to, if not those of the ordering for all.
     environments: those between which equations may differ, instead.
@@ -335,9 +335,8 @@ def pooled_search(
             best, tried = search.restart(
                 score,
                 best,
-                RESTARTS_IN_VAIN if kicks is None else kicks,
+                min(FEWEST_IN_VAIN + moments.p, MOST_IN_VAIN) if kicks is None else kicks,
                 seed,
-                more=kicks is None,
                 progress=lambda lowest: progress(f"pooled: restarts, score {lowest:.6g}"),
             )
             best = problem.fitted(best.parents, best.order)
