@@ -32,7 +32,11 @@ SECTIONS = [
     "probabilities",
     "missing",
     "kinds_of_rows",
+<<<<<<< HEAD
     "environments",
+=======
+    "series",
+>>>>>>> main
     "causes",
     "replicates",
     "effects",

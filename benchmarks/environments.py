@@ -241,7 +241,7 @@ def run() -> str:
             f"{P} variables. Distance: pairs at which the graph differs from the true one, an undirected edge for an arrow as a half. "
             "Targets: variables whose equation is said to differ in any environment.",
             table(head, lines),
-            "Tables in which no equation differs, variables × environments: the share in which weights or error variances are said to differ.",
+            "Tables in which no equation differs, variables × environments: the share in which weights or variances are said to differ.",
             table(["tables", "number", "share"], alarms),
         ]
     )
