@@ -32,11 +32,8 @@ SECTIONS = [
     "probabilities",
     "missing",
     "kinds_of_rows",
-<<<<<<< HEAD
     "environments",
-=======
     "series",
->>>>>>> main
     "causes",
     "replicates",
     "effects",
