@@ -285,3 +285,10 @@ def test_checks_learn_again_within_environments():
     findings = {one.key: one for one in fit.check().findings}
     assert findings["influence"].numbers["kept"] == 1.0
     assert findings["standardising"].numbers["kept"] == 1.0
+
+
+def test_one_environment_alone_is_said():
+    X = np.random.default_rng(10).standard_normal((60, 2))
+    fit = ordag.learn(table(X, ["all"] * 60), environment="site", draws=0)
+    assert fit.changes is None
+    assert any("one environment, all" in sentence for sentence in fit.warnings)
