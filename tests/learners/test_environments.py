@@ -271,3 +271,24 @@ def test_probabilities_know_what_environments_tell(p):
     effects = list(fit.result.effects(fit))
     assert np.isfinite(effects).all()
     assert len(effects) == 24
+
+
+@pytest.mark.slow
+def test_checks_learn_again_within_environments():
+    """Without a few rows, and in other units, the arrows stay that environments direct."""
+    rng = np.random.default_rng(9)
+    labels = np.repeat(["a", "b", "c"], 200)
+    x = rng.standard_normal(600) * np.where(labels == "b", 3.0, 1.0) + 5.0 * (labels == "c")
+    y = x + rng.standard_normal(600) * np.where(labels == "c", 3.0, 1.0) - 9.0 * (labels == "b")
+    fit = ordag.learn({"x": x * 50.0, "y": y, "site": labels}, environment="site")
+    assert fit.graph.directed == (("x", "y"),)
+    findings = {one.key: one for one in fit.check().findings}
+    assert findings["influence"].numbers["kept"] == 1.0
+    assert findings["standardising"].numbers["kept"] == 1.0
+
+
+def test_one_environment_alone_is_said():
+    X = np.random.default_rng(10).standard_normal((60, 2))
+    fit = ordag.learn(table(X, ["all"] * 60), environment="site", draws=0)
+    assert fit.changes is None
+    assert any("one environment, all" in sentence for sentence in fit.warnings)

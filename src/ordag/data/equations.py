@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ordag.common.arrays import Indices, Mask
 from ordag.common.linalg import triangle
-from ordag.common.words import did_you_mean, listed
+from ordag.common.words import did_you_mean, listed, shown
 from ordag.data.covariates import Condition, Root, merged
 from ordag.data.moments import Moments
 
@@ -106,6 +106,8 @@ class Equations:
             )
             no = "is no variable" if len(odd) == 1 else "are no variables"
             yield f"{listed(odd)} {no} of this table: {rest}.{did_you_mean(odd, names)}"
+        if self.reason == "environment" and len(self.labels) == 1:
+            yield f"All rows are of one environment, {shown(self.labels[0])}: there is nothing to compare it with."
         if self.external:
             which = [names[j] for j in self.external]
             yield (
