@@ -31,9 +31,13 @@ SECTIONS = [
     "sizes",
     "probabilities",
     "missing",
+    "kinds_of_rows",
+    "series",
+    "causes",
     "replicates",
     "effects",
     "hidden",
+    "decisions",
     "workbench",
 ]
 ASKED = ["gpu"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import ordag
+from benchmarks.probabilities import drawn
 from benchmarks.timing import table
 from ordag.common.arrays import Array, Mask
 from ordag.model.effects import Effects
@@ -36,12 +38,26 @@ class Design(NamedTuple):
         return drawn.X / size, drawn.sem.total_effects() * size[:, None] / size
 
 
+class Mixed(NamedTuple):
+    """Tables of `benchmarks.probabilities`: weak and strong weights, sparse and dense, raw, standardised and in random units."""
+
+    kind: str
+    p: int
+    n: str = "100 to 1000"
+
+    def draw(self, seed: int) -> tuple[Array, Array]:
+        """Rows, and the true total effects in their units."""
+        _, X, B = drawn(self.p, seed)
+        return X, ordag.LinearSEM(B, np.ones(self.p)).total_effects()
+
+
 DESIGNS = [Design(kind, p, n) for kind in ("equal", "× 5", "standardised") for p in (6, 10) for n in (200, 1000)]
 DESIGNS += [Design("weak", 6, 200)]
+MIXED = [Mixed("all kinds", p) for p in (5, 8, 12, 20)]
 METHODS: dict[str, tuple[dict[str, Any], int]] = {"pooled": ({}, 100), "cvs": ({"alpha": 0.01}, 100)}
 """Settings, and how many tables."""
 
-BINS = (0.0, 0.05, 0.3, 0.7, 0.95, 1.0 + 1e-9)
+BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0 + 1e-9)
 """Of the probability of a path."""
 
 
@@ -80,10 +96,10 @@ class Tally:
         return covered + [f"{said:.2f} → {true:.2f} ({count:.0f})" if count else "" for said, true, count in bins]
 
 
-def tally(design: Design, method: str, tables: int) -> Tally:
+def tally(design: Design | Mixed, method: str, tables: int, first: int = 0) -> Tally:
     """What the tables of a design give."""
     counts = Tally()
-    for seed in range(tables):
+    for seed in range(first, first + tables):
         X, truth = design.draw(seed)
         fit = ordag.learn(X, method, **METHODS[method][0])
         given_graph = ordag.effects(fit, interval="given-graph")
@@ -91,19 +107,38 @@ def tally(design: Design, method: str, tables: int) -> Tally:
     return counts
 
 
+HEAD = ["design", "p", "n", "method", "tables", "given graph", "given a path", "… likely path"]
+HEAD += [f"path {low:g}–{min(high, 1):g}" for low, high in pairwise(BINS)]
+
+
 def run(tables: int | None = None) -> str:
-    head = ["design", "p", "n", "method", "tables", "given graph", "given a path", "… likely path"]
-    head += [f"path {low:g}–{min(high, 1):g}" for low, high in pairwise(BINS)]
     lines = []
     with threadpool_limits(1):
         for method, (_, usual) in METHODS.items():
-            for design in DESIGNS if method == "pooled" else [*DESIGNS[:4], DESIGNS[-1]]:
+            for design in [*DESIGNS, *MIXED] if method == "pooled" else [*DESIGNS[:4], DESIGNS[-1]]:
                 count = usual if tables is None else tables
                 lines.append([*design, method, count, *tally(design, method, count).cells()])
     return f"""## Intervals of total effects
 
 Intervals at a nominal 95 % that hold the true effect: taking the learned graph for granted, over pairs with a path in it; given a path,
 over pairs with a path in truth (all that have an interval, and those where at least half of the graphs have a path).
-Then the share of graphs with a path, said → true (pairs).
+Then the probabilities of a path, said → true (pairs). "All kinds" are the tables of [probabilities](#probabilities-of-arrows).
 
-{table(head, lines)}"""
+{table(HEAD, lines)}"""
+
+
+def main(first: int, tables: int) -> None:
+    """Print the lines of the pooled method for tables from a number on: of the mixed designs and of the others, each with their sum."""
+    with threadpool_limits(1):
+        for designs in (MIXED, DESIGNS):
+            together = Tally()
+            for design in designs:
+                one = tally(design, "pooled", tables, first)
+                print(" | ".join(map(str, [*design, tables, *one.cells()])), flush=True)
+                for name, numbers in vars(one).items():
+                    getattr(together, name).__iadd__(numbers)
+            print(" | ".join(["together", *together.cells()]), flush=True)
+
+
+if __name__ == "__main__":  # python -m benchmarks.effects FIRST TABLES
+    main(*map(int, sys.argv[1:]))

@@ -6,9 +6,10 @@ No truth is needed, so it takes real tables. The other half has noise of its own
 
 from __future__ import annotations
 
-import sys
+import argparse
 import warnings
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,31 +66,56 @@ class Compared(NamedTuple):
     drawn: Array
     found: Array
 
+    @classmethod
+    def of(cls, here: Half, there: Half) -> Compared:
+        off = ~np.eye(len(here.arrows), dtype=bool)
+        return cls(here.arrows[off], there.arrows[off], here.graph[off], there.graph[off])
 
-def compared(folder: Path, splits: int) -> tuple[Compared, int]:
-    """Compare the halves of all tables; and count the tables."""
-    parts, tables = [], 0
-    for path in sorted(folder.glob("*.csv")):
-        X = numbers(path)
-        if X is None:
-            continue
-        try:
-            pairs = [list(halves(X, split)) for split in range(splits)]
-        except ordag.OrdagError:  # an exact linear relation, say
-            continue
-        tables += 1
-        for one, two in pairs:
-            for a, b in ((one, two), (two, one)):
-                off = ~np.eye(len(a.arrows), dtype=bool)
-                parts.append((a.arrows[off], b.arrows[off], a.graph[off], b.graph[off]))
-    return Compared(*(np.concatenate(one) for one in zip(*parts, strict=True))), tables
+    @classmethod
+    def together(cls, parts: Sequence[Compared]) -> Compared:
+        return cls(*(np.concatenate(one) for one in zip(*parts, strict=True)))
 
 
-def measured(folder: Path, splits: int = SPLITS) -> str:
+def compared(X: Array, split: int) -> Compared:
+    """Compare the two halves of one split with each other, either way."""
+    one, two = halves(X, split)
+    return Compared.together([Compared.of(one, two), Compared.of(two, one)])
+
+
+def results(folder: Path, splits: int, kept: Path | None) -> Iterator[tuple[str, Compared]]:
+    """Yield the splits of all tables by the name of the table, one split of every table after the other.
+
+    kept: a folder for what is done, one file for each; it is read from there when the program is started again.
+    """
+    tables = {path.stem: X for path in sorted(folder.glob("*.csv")) if (X := numbers(path)) is not None}
+    for split in range(splits):
+        for name, X in tables.items():
+            file = None if kept is None else kept / f"{name}-{split}.npz"
+            if file is not None and file.exists():
+                with np.load(file) as saved:
+                    found = {key: saved[key] for key in saved.files}
+                if found:
+                    yield name, Compared(**found)
+                continue
+            try:
+                one = compared(X, split)
+            except ordag.OrdagError:  # an exact linear relation, say
+                one = None
+            if file is not None:
+                part = file.with_suffix(".part")
+                with part.open("wb") as stream:
+                    np.savez_compressed(stream, **({} if one is None else one._asdict()))
+                part.replace(file)
+            if one is not None:
+                yield name, one
+
+
+def measured(folder: Path, splits: int = SPLITS, kept: Path | None = None) -> str:
     """The table of what was said and what the other half says."""
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
-        all_arrows, tables = compared(folder, splits)
+        every = list(results(folder, splits, kept))
+    all_arrows, tables = Compared.together([one for _, one in every]), Counter(name for name, _ in every)
     said = all_arrows.said
     lines = []
     which = [(f"{low:g} to {min(high, 1.0):g}", (said >= low) & (said < high)) for low, high in BINS]
@@ -104,11 +130,22 @@ def measured(folder: Path, splits: int = SPLITS) -> str:
         "said in the other half",
         "found in the graph of the other half",
     ]
-    return f"{tables} tables, {splits} splits each.\n\n{table(title, lines)}"
+    fewest = min(tables.values())
+    each = f"{splits} splits each" if fewest == splits else f"{fewest} to {splits} splits each"
+    return f"{len(tables)} tables, {each}.\n\n{table(title, lines)}"
 
 
 def main(given: list[str]) -> None:
-    """Print the table of a folder: `FOLDER [SPLITS]`."""
-    if not given or not Path(given[0]).is_dir():
-        sys.exit("name a folder of CSV files: python -m benchmarks halves FOLDER [SPLITS]")
-    print(measured(Path(given[0]), int(given[1]) if len(given) > 1 else SPLITS))
+    """Print the table of a folder."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks halves", description=__doc__)
+    parser.add_argument("folder", type=Path, help="of CSV files")
+    parser.add_argument("--splits", type=int, default=SPLITS, help=f"of each table, {SPLITS} unless given")
+    parser.add_argument("--kept", type=Path, help="a folder for what is done: started again, the program goes on")
+    chosen = parser.parse_args(given)
+    if not chosen.folder.is_dir():
+        parser.error(f"{chosen.folder} is no folder: name a folder of CSV files")
+    if chosen.splits < 1:
+        parser.error("--splits takes a whole number from 1 on")
+    if chosen.kept is not None:
+        chosen.kept.mkdir(parents=True, exist_ok=True)
+    print(measured(chosen.folder, chosen.splits, chosen.kept))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
@@ -50,8 +51,8 @@ class Said(NamedTuple):
     truth: Mask
 
 
-def drawn(p: int, number: int) -> tuple[Design, Array, Mask]:
-    """One design, its rows, and the true arrows."""
+def drawn(p: int, number: int) -> tuple[Design, Array, Array]:
+    """One design, its rows, and the true weights in their units."""
     random = np.random.default_rng([24, p, number])
     degrees = [degree for degree in DEGREES if degree <= max(p - 1, DEGREES[0])]
     n, degree, weights, apart, units = (
@@ -65,23 +66,28 @@ def drawn(p: int, number: int) -> tuple[Design, Array, Mask]:
     B[np.ix_(order, order)] = np.where(joined, sizes, 0.0)
     deviations = np.exp(random.uniform(0.0, np.log(apart), p) / 2.0)
     X = random.standard_normal((n, p)) * deviations @ np.linalg.inv(np.eye(p) - B)
+    size = np.ones(p)
     if units == "random units":
-        X = X * 10.0 ** random.uniform(-1.0, 1.0, p)
-    return design, X / X.std(axis=0) if units == "standardised" else X, B != 0
+        size = 10.0 ** random.uniform(-1.0, 1.0, p)
+    elif units == "standardised":
+        size = 1.0 / X.std(axis=0)
+    return design, X * size, B / size[:, None] * size
 
 
 def measured(p: int, number: int) -> Said:
-    design, X, truth = drawn(p, number)
+    design, X, B = drawn(p, number)
+    truth = B != 0
     fit = ordag.learn(X, method="pooled")
     assert fit.probabilities is not None
     best = fit.graph if fit.optimum is None else fit.optimum
     return Said(design, fit.probabilities.arrows, fit.graph.adjacency, best.adjacency, truth)
 
 
-def run() -> str:
+def run(first: int = 0, times: int = 1) -> str:
+    """first: the number of the first table of each size. times: how many times as many tables as `TABLES` has."""
     with threadpool_limits(1):
-        tables = [measured(p, number) for p, count in TABLES.items() for number in range(count)]
-    return page(tables)
+        numbers = [(p, number) for p, count in TABLES.items() for number in range(first, first + times * count)]
+        return page([measured(*one) for one in numbers])
 
 
 def page(tables: list[Said]) -> str:
@@ -140,3 +146,7 @@ def _shown(tables: list[Said]) -> str:
 
 def _cell(said: Array, was: Mask, here: Mask) -> str:
     return f"{100 * said[here].mean():.0f} / {100 * was[here].mean():.0f} ({here.sum():,})" if here.any() else "–"
+
+
+if __name__ == "__main__":  # python -m benchmarks.probabilities FIRST TIMES
+    print(run(*map(int, sys.argv[1:])))

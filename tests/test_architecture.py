@@ -31,6 +31,7 @@ ROOMS = """
     fit
     bootstrapping
     learning total_effects estimators
+    handover
     assumptions comparison
     saved
     decisions
@@ -48,10 +49,11 @@ EXCEPTIONS = {
     ("fit", "assumptions"),
     ("fit", "total_effects"),
     ("fit", "bootstrapping"),
+    ("fit", "handover"),
     ("fit", "decisions"),
     ("decisions", "show"),
 }
-"""A fit shows, checks, resamples, tests and explains itself and gives its effects; diagnoses and decisions show themselves."""
+"""A fit shows, checks, resamples, tests, explains and hands itself over, and gives its effects; diagnoses and decisions show themselves."""
 
 GPU = ("ordag.order.triton_steps",)
 """Kernels, which bring PyTorch with them."""

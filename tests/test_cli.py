@@ -104,9 +104,9 @@ def test_settings_are_called_by_their_options(run, words, said):
 
 def test_remedies_are_options(run, tmp_path):
     (tmp_path / "t.csv").write_text("a,b,c\n1,2,x\n2,,y\n3,4,z\n")
-    assert "To go on without, use --columns a,b.\n" in run("learn", "t.csv", "--strict")[2]
+    assert "To go on without, use --columns a,b. " in run("learn", "t.csv", "--strict")[2]
     refused = run("learn", "t.csv", "--columns", "a,b", "--missing", "refuse")[2]
-    assert refused.endswith("or drop them with --missing drop.\n")
+    assert "or drop them with --missing drop. Besides: 3 rows" in refused
 
 
 def test_every_error_has_one_form(run, tmp_path):

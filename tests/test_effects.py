@@ -14,6 +14,7 @@ from oracles.resampling import drawn_rows
 import ordag
 from ordag.data.table import Table
 from ordag.errors import ColumnError, DataError, GraphError, SettingError
+from ordag.learners.pooled import posterior
 from ordag.total_effects import KINDS
 from ordag.workbench.documents import effect_of
 
@@ -199,13 +200,23 @@ def test_effects_are_those_of_the_graphs_drawn_for_the_resamples(weak):
     assert 0.05 < effects.probability.max() < 1
     for i, j in [(i, j) for i in range(3) for j in range(3) if i != j]:
         there = drawn[drawn[:, i, j] != 0, i, j]
-        assert effects.probability[i, j] == len(there) / 60
+        assert effects.probability[i, j] == max(len(there) / 60, weak.probabilities.arrows[i, j])
         assert effects.mean[i, j] == pytest.approx(drawn[:, i, j].mean())
         if len(there):
             low, median, high = np.quantile(there, [0.025, 0.5, 0.975])
             low, high = (low, high) if len(there) >= 20 else (np.nan, np.nan)
             found = [effects.low[i, j], effects.median[i, j], effects.high[i, j]]
             assert found == pytest.approx([low, median, high], nan_ok=True)
+
+
+def test_arrows_of_little_probability_make_no_path_of_two(monkeypatch):
+    fit = ordag.learn(np.random.default_rng(3).standard_normal((60, 6)), draws=64)  # nothing causes anything
+    arrows = fit.probabilities.arrows
+    assert not any(graph[arrows < posterior.LIKELY_ENOUGH].any() for graph in fit.posterior.graphs(fit.sample))
+    with_them = ordag.effects(fit).probability
+    assert (with_them >= arrows).all()
+    monkeypatch.setattr(posterior, "LIKELY_ENOUGH", 0.0)
+    assert with_them.sum() < 0.8 * ordag.effects(fit).probability.sum()
 
 
 def test_one_effect_is_that_of_all(weak):

@@ -31,9 +31,9 @@ def test_a_notebook_says_what_it_is_stored_with(path, monkeypatch):
         assert numbers[0] == pytest.approx(numbers[1], rel=0.02, abs=0.011)
 
 
-def test_there_are_five_and_none_shows_an_error():
+def test_there_are_several_and_none_shows_an_error():
     books = [nbformat.read(path, as_version=4) for path in sorted(EXAMPLES.glob("*.ipynb"))]
-    assert len(books) == 5
+    assert len(books) >= 7
     for book in books:
         nbformat.validate(book)
         code = [cell for cell in book.cells if cell.cell_type == "code"]

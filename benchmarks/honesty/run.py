@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from collections import Counter
@@ -15,13 +16,16 @@ from threadpoolctl import threadpool_limits
 
 import ordag
 from benchmarks.accuracy.drawing import network_folder
-from benchmarks.honesty.kinds import KINDS, Kind
+from benchmarks.honesty.kinds import BROKEN, KINDS, Kind
 from benchmarks.timing import machine, table
 from ordag.common.arrays import Mask
 
 PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
 BEGIN, END = "<!-- honesty -->", "<!-- end of honesty -->"
 TABLES = {"cvs": 60, "pooled": 10}
+
+COUNTED = ("dependent_rows", "groups_of_rows", "duplicate_rows", "filled_cells", "influence", "hidden_causes")
+"""Cautions that are counted where nothing is broken."""
 TIERS = ("tested", "untested", "assumed", "uninformative")
 
 
@@ -33,29 +37,42 @@ class Table(NamedTuple):
     was: tuple[float, float]
     arrows: int
     cautions: tuple[str, ...]
+    green: bool
 
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks honesty", description=__doc__)
     parser.add_argument("--tables", type=int, help=f"of each kind; {TABLES} unless given")
-    parser.add_argument("--kinds", default="", help="only kinds whose name has this in it; nothing is written then")
+    parser.add_argument(
+        "--kinds",
+        default="",
+        help="only kinds whose name has this in it, or one of several between |; nothing is written",
+    )
     parser.add_argument("--first", type=int, default=0, help="number of the first table")
     parser.add_argument("--methods", default="cvs,pooled")
+    parser.add_argument("--jobs", type=int, default=-1, help="processes; one for each core unless given")
     parser.add_argument("--peers-python", default=".venv-peers/bin/python", help="a Python that has pgmpy")
+    parser.add_argument("--kept", type=Path, help="a folder for what is done: started again, the program goes on")
     given = parser.parse_args(arguments)
+    if given.kept is not None:
+        given.kept.mkdir(parents=True, exist_ok=True)
     networks = network_folder(given.peers_python) or network_folder(sys.executable)
-    kinds = [kind for kind in KINDS if given.kinds in kind.name and (networks or not kind.network)]
+    parts = given.kinds.split("|")
+    kinds = [kind for kind in KINDS if any(part in kind.name for part in parts) and (networks or not kind.network)]
     lines: dict[str, list[list[str]]] = {method: [] for method in given.methods.split(",")}
     for method in lines:
-        count = given.tables or TABLES[method]
+        count, clean = given.tables or TABLES[method], []
         for kind in kinds:
             numbers = range(given.first, given.first + count)
-            found = Parallel(n_jobs=-1)(delayed(measured)(kind, method, number, networks) for number in numbers)
-            line = summary(kind, method, [one for one in found if one is not None])
+            tasks = (delayed(kept_or_measured)(kind, method, number, networks, given.kept) for number in numbers)
+            found = [one for one in Parallel(n_jobs=given.jobs)(tasks) if one is not None]
+            clean += found if kind.group != BROKEN else []
+            line = summary(kind, method, found)
             lines[method].append(line)
             print(" | ".join(line), flush=True)
+        print(false_alarms(clean), flush=True)
     if not given.kinds:
-        _write(lines)
+        _write(lines, {method: given.tables or TABLES[method] for method in lines}, given.first)
 
 
 def measured(kind: Kind, method: str, number: int, networks: Path | None) -> Table | None:
@@ -78,7 +95,22 @@ def measured(kind: Kind, method: str, number: int, networks: Path | None) -> Tab
         shares(arrows, drawn.truth),
         int(arrows.sum()),
         tuple(one.key for one in verdict.cautions),
+        verdict.light == "green",
     )
+
+
+def kept_or_measured(kind: Kind, method: str, number: int, networks: Path | None, kept: Path | None) -> Table | None:
+    """One table, from the folder of what is done if it is there."""
+    file = None if kept is None else kept / f"{method}-{KINDS.index(kind)}-{number}.json"
+    if file is not None and file.exists():
+        saved = json.loads(file.read_text(encoding="utf-8"))
+        return None if saved is None else Table(**saved)
+    found = measured(kind, method, number, networks)
+    if file is not None:
+        part = file.with_suffix(".part")
+        part.write_text(json.dumps(None if found is None else found._asdict()), encoding="utf-8")
+        part.replace(file)
+    return found
 
 
 def shares(found: Mask, truth: Mask) -> tuple[float, float]:
@@ -96,7 +128,17 @@ def summary(kind: Kind, method: str, found: list[Table]) -> list[str]:
         tested = [one for one in found if one.tier == "tested"]
         cells += [_pair(tested, 0), _pair(tested, 1)]
     cells += [_pair(found, 0), _pair(found, 1)]
-    return cells if method == "cvs" else [*cells, _cautions(found)]
+    green = f"{100 * np.mean([one.green for one in found]):.0f}" if found else "–"
+    return cells if method == "cvs" else [*cells, _cautions(found), green]
+
+
+def false_alarms(clean: list[Table]) -> str:
+    """How many of the tables in which nothing is broken have each caution."""
+    counts = Counter(key for one in clean for key in one.cautions)
+    shares = (
+        f"{key.replace('_', ' ')} {counts[key]} ({100 * counts[key] / len(clean):.1f} %)" for key in COUNTED if clean
+    )
+    return f"Of {len(clean)} tables of a model that holds: {', '.join(shares)}."
 
 
 def _cautions(found: list[Table]) -> str:
@@ -116,13 +158,16 @@ def _pair(found: list[Table], which: int) -> str:
     return " / ".join(f"{100 * np.mean(values):.0f}" if values else "–" for values in (said, was))
 
 
-def _write(lines: dict[str, list[list[str]]]) -> None:
+def _write(lines: dict[str, list[list[str]]], tables: dict[str, int], first: int) -> None:
+    """Put the tables of these methods into the page, and leave those of others."""
     heads = {
         "cvs": ["tables", *TIERS, "tested: wrong", "tested: turned", "all: wrong", "all: turned"],
-        "pooled": ["tables", "wrong", "turned", "with a caution, %"],
+        "pooled": ["tables", "wrong", "turned", "with a caution, %", "green, %"],
     }
     groups = {kind.name: kind.group for kind in KINDS}
-    parts = []
+    page = PAGE.read_text(encoding="utf-8")
+    now = page[page.index(BEGIN) + len(BEGIN) : page.index(END)].strip()
+    parts = dict(re.findall(r"^\*\*(\w+)\*\*(.*?)(?=^\*\*\w|\Z)", now, flags=re.DOTALL | re.MULTILINE))
     for method, rows in lines.items():
         shown: list[list[object]] = []
         for row in rows:
@@ -130,7 +175,8 @@ def _write(lines: dict[str, list[list[str]]]) -> None:
             if heading not in [str(line[0]) for line in shown]:
                 shown.append([heading, *[""] * (len(row) - 1)])
             shown.append(list(row))
-        parts.append(f"**{method}**, {TABLES[method]} tables of each kind:\n\n{table(heads[method], shown)}")
-    text = "\n\n".join([BEGIN, *parts, f"*{machine()}*", END])
-    page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: text, page, flags=re.DOTALL), encoding="utf-8")
+        which = f"`python -m benchmarks honesty --methods {method} --tables {tables[method]} --first {first}`"
+        said = f", {tables[method]} tables of each kind ({which}):"
+        parts[method] = f"{said}\n\n{table(heads[method], shown)}\n\n*{machine()}*"
+    text = "\n\n".join([BEGIN, *(f"**{name}**{parts[name].rstrip()}" for name in TABLES if name in parts), END])
+    PAGE.write_text(page.replace(page[page.index(BEGIN) : page.index(END) + len(END)], text), encoding="utf-8")

@@ -12,23 +12,31 @@ from ordag import __version__
 from ordag.common.files import write_whole
 from ordag.common.plain import plain, records, to_json
 from ordag.data.table import Table
+from ordag.errors import SettingError
 from ordag.evidence.arrows import arrow_columns
+from ordag.evidence.causes import CauseArrow, cause_arrows, level_ranks
 from ordag.evidence.forecast import Expected, forecast
+from ordag.evidence.group_effects import group_effect
 from ordag.evidence.steps import step_columns
 from ordag.evidence.verdict import Verdict, quick_verdict
+from ordag.graph.summary import SummaryGraph, summary_of
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from, with_warnings
 from ordag.learners.settings import MethodSettings
+from ordag.model.group_effects import GroupEffect
 from ordag.resampling.support import Support
 
 if TYPE_CHECKING:
+    import networkx
     import pandas as pd
     from matplotlib.axes import Axes
 
     from ordag.assumptions.check import Diagnosis
     from ordag.bootstrapping import Bootstrap
     from ordag.decisions.adjusting import AdjustmentAnswer
+    from ordag.decisions.environment_changes import EnvironmentChanges
     from ordag.decisions.explaining import Explanation
+    from ordag.decisions.in_time import Ahead, Response
     from ordag.decisions.intervening import Intervention
     from ordag.decisions.tested_graph import GraphTest
     from ordag.model.effects import Effect, Effects
@@ -74,12 +82,24 @@ class Fit(Found):
         largest p-value of the pair, for methods without tests that of the weight itself). `direction_p_value` is that of
         equal variances of the two ends given everything before the source: small means that the direction does not rest on
         a near-tie. `reason` is "class" where an equivalence class that was found without variances has the arrow,
-        "variance" where the variances speak for it, "open" where they leave it in doubt, and "knowledge" where the user's
-        knowledge decides. `hidden_cause` is True where a hidden common cause could explain the arrow (`hidden?` in the terminal).
+        "variance" where the variances speak for it, "experiment" or "environment" where it follows from what they change, "open" where
+        the direction is in doubt, and "knowledge" where the user's knowledge decides. In time `lag` is how many steps earlier the
+        source is. `hidden_cause` is True where a hidden common cause could explain the arrow (`hidden?` in the terminal).
         """
         import pandas as pd
 
         return pd.DataFrame(self.edge_columns)
+
+    @cached_property
+    def changes(self) -> EnvironmentChanges | None:
+        """Which equations of the graph differ between environments, and in what; None for tables without environments.
+
+        `changes.table` has a row for each variable and environment. P-values are those of equal weights, level (the expected value with the
+        parents at their mean) and error variance, there and where the equation is shared; corrected for the number of all (Holm).
+        """
+        from ordag.decisions.environment_changes import environment_changes
+
+        return environment_changes(self)
 
     @cached_property
     def steps(self) -> pd.DataFrame:
@@ -98,6 +118,17 @@ class Fit(Found):
         return arrow_columns(self, self.support)
 
     @cached_property
+    def cause_arrows(self) -> list[CauseArrow]:
+        """The arrows from categories, each with its F test and the means of its groups."""
+        return cause_arrows(self)
+
+    @property
+    def cause_levels(self) -> dict[str, tuple[str, ...]]:
+        """The categories that may be causes, each with its values, sorted."""
+        every = () if self.causes is None else self.causes.categories.root.covariates
+        return {one.name: tuple((one.levels or ())[k] for k in level_ranks(one.levels or ())) for one in every}
+
+    @cached_property
     def step_columns(self) -> dict[str, Any]:
         """The columns of `steps`."""
         return step_columns(self)
@@ -110,7 +141,7 @@ class Fit(Found):
             "rows": self.rows,
             "rows_dropped": self.moments.dropped,
             "columns": [one.to_dict() for one in self.columns],
-            "nodes": list(self.names),
+            "nodes": list(self.whole_graph.nodes),
             "order": None if self.order is None else list(self.order),
             "steps": records(self.step_columns),
             "edges": records(self.edge_columns),
@@ -122,8 +153,19 @@ class Fit(Found):
             document["rows_count_for"] = self.n
         if self.moments.holes is not None:
             document["missing"] = self.moments.holes.to_dict()
+        if self.equations is not None:
+            document["conditions"] = self.equations.to_dict(self.moments)
+        if self.changes is not None:
+            document["changes"] = self.changes.to_dict()
+        if self.moments.clusters is not None:
+            document["clusters"] = len(self.moments.clusters.places)
         if self.moments.held:
             document["adjust"] = [one.to_dict() for one in self.moments.held]
+        if self.causes is not None:
+            document["causes"] = self._cause_records()
+        if self.series is not None:
+            document["series"] = self.series.to_dict()
+            document["summary_graph"] = self.summary_graph.to_dict()
         if self.transform:
             document["transform"] = dict(self.transform)
         if self.sem is not None:
@@ -138,6 +180,16 @@ class Fit(Found):
             document["details"] = dict(self.details)
         return document
 
+    def _cause_records(self) -> list[dict[str, Any]]:
+        """Return the categories that may be causes, with the variables that each has an effect on."""
+        effects = {
+            name: [one.to_dict() for one in self.cause_arrows if one.source == name] for name in self.cause_levels
+        }
+        return [
+            {"name": name, "levels": list(levels), "effects": effects[name]}
+            for name, levels in self.cause_levels.items()
+        ]
+
     def to_json(self, indent: int | None = 2) -> str:
         """The document that the command line prints with --json."""
         return to_json(self.to_dict(), indent)
@@ -147,10 +199,12 @@ class Fit(Found):
 
         kind: "graph" is boxes and arrows, causes above effects; "matrix" a cell for every pair, for dense graphs; "neighbourhood" one
             variable with what acts on it and what it acts on; "order" the variances that the order rests on, with runners-up and ties;
-            "support" the bootstrap support of every arrow; "diagnostics" a chart for each finding of a check. Without a kind, that of
-            the first three which shows this graph best.
+            "support" the bootstrap support of every arrow; "diagnostics" a chart for each finding of a check; "robustness" an effect under
+            hidden common causes of any strength. In time "unrolled" has a column of variables for every time, and "summary" every
+            variable once, with lags on the arrows. Without a kind, that of the first three which shows this graph best; in time one of
+            the last two.
         options: legend= (graph, neighbourhood), numbers= (graph), show="weight", "p_value", "support" or "probability" (matrix),
-            variable= (neighbourhood), ties= (order), most= (order, support), diagnosis= (diagnostics).
+            variable= (neighbourhood), ties= (order), most= (order, support), diagnosis= (diagnostics), source= and target= (robustness).
 
         `ax.figure.savefig` writes it; so does `save`, which takes the kind by itself.
         """
@@ -169,6 +223,10 @@ class Fit(Found):
         from ordag.total_effects import effect
 
         return effect(self, source, target, level, **options)
+
+    def group_effect(self, source: str, target: str, level: float = 0.95, **options: Any) -> GroupEffect:
+        """Return the differences of a variable between the groups of a category that may be a cause: see `ordag.evidence.group_effects`."""
+        return group_effect(self, source, target, level, **options)
 
     def effects(self, level: float = 0.95, **options: Any) -> Effects:
         """Return the total effect of every variable on every other: see `ordag.effects`."""
@@ -200,6 +258,25 @@ class Fit(Found):
 
         return explain(self, rows, **options)
 
+    def ahead(self, steps: int = 12, **options: Any) -> Ahead:
+        """Say how a series goes on after its last time, with intervals: see docs/guides/time.md. options: series, level, seed."""
+        from ordag.decisions.in_time import ahead
+
+        return ahead(self, steps, **options)
+
+    def response(self, source: str, target: str, steps: int = 12, **options: Any) -> Response:
+        """Say what one unit more of a variable changes in another at the same time and later. options: level."""
+        from ordag.decisions.in_time import response
+
+        return response(self, source, target, steps, **options)
+
+    @cached_property
+    def summary_graph(self) -> SummaryGraph:
+        """Which variable acts on which over time, and after how many steps; `graph` is unrolled in time."""
+        if self.series is None:
+            raise SettingError("This fit is not of rows in time: its graph is `graph`.")
+        return summary_of(self.series.names, self.graph.adjacency)
+
     def bootstrap(self, replicates: int = 500, **options: Any) -> Bootstrap:
         """Learn again from resamples, for the support of every arrow: of the rows where the fit keeps all of them, else of its moments.
 
@@ -214,6 +291,42 @@ class Fit(Found):
         from ordag.show.terminal import fit_text
 
         return fit_text(self, width, verbose=verbose)
+
+    def to_networkx(self) -> networkx.DiGraph:
+        """Return the graph for networkx: arrows with weight, standard error, p-values and probability, variables with their equations."""
+        from ordag.handover import to_networkx
+
+        return to_networkx(self)
+
+    def to_pgmpy(self) -> Any:
+        """Return the fitted model as a `LinearGaussianBayesianNetwork` of pgmpy."""
+        from ordag.handover import to_pgmpy
+
+        return to_pgmpy(self)
+
+    def to_dowhy(self) -> Any:
+        """Return the fitted model for `dowhy.gcm`, ready to draw from: an `InvertibleStructuralCausalModel`."""
+        from ordag.handover import to_dowhy
+
+        return to_dowhy(self)
+
+    def to_lavaan(self) -> str:
+        """Return a model for lavaan, which starts from the fitted weights and variances."""
+        from ordag.handover import to_lavaan
+
+        return to_lavaan(self)
+
+    def to_semopy(self, *, starts: bool = True) -> str:
+        """Return a model for semopy, which starts from the fitted weights and variances unless starts=False."""
+        from ordag.handover import to_semopy
+
+        return to_semopy(self, starts=starts)
+
+    def formulas(self) -> dict[str, str]:
+        """Return the equation of every variable as a formula for statsmodels, such as "y ~ a + b"."""
+        from ordag.handover import formulas
+
+        return formulas(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a file, in the form that the ending of its name stands for.

@@ -47,9 +47,11 @@ class BootstrapKeywords(TypedDict, total=False):
     role: Mapping[str, str]
     category: Sequence[str]
     adjust: Sequence[str]
+    cause: Sequence[str]
     experiment: str | None
     experiment_kind: str
     environment: str | None
+    leave_out: Sequence[str]
     cluster: str | None
     clusters: str
     time: str | None

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from ordag.bootstrapping import EFFECTS, IN_MEMORY, Bootstrap, bootstrap_fit, bootstrap_table
-from ordag.common.arrays import Mask
+from ordag.common.arrays import Array, Mask
 from ordag.common.checks import Seed, short
 from ordag.data.reading import split_reading
 from ordag.data.table import Table
+from ordag.data.way_through import way_shown
 from ordag.errors import DataError, GraphError, SettingError
 from ordag.fit import Fit
 from ordag.learners.methods import check_settings, recipe_for
@@ -58,6 +59,8 @@ def effects(
     seed, workers: of these resamples, as for `ordag.bootstrap`.
     """
     _check_model(fit)
+    if isinstance(fit, Fit):
+        fit.at_one_time("A table of all effects")
     return _effects(fit, level, None, interval, replicates, seed, workers)
 
 
@@ -88,7 +91,18 @@ def effect(
     """
     fit = data
     if not isinstance(data, Fit | LinearSEM | Bootstrap):
-        fit = _learned(data, (source, target), level, interval, replicates, seed, workers, method, progress, settings)
+        fit = learned_for_effect(
+            data,
+            (source, target),
+            level,
+            interval=interval,
+            replicates=replicates,
+            seed=seed,
+            workers=workers,
+            method=method,
+            progress=progress,
+            settings=settings,
+        )
     elif settings or method != "auto" or progress is not None:
         given = [*settings, *(["method"] if method != "auto" else []), *(["progress"] if progress else [])]
         raise SettingError(f"{', '.join(given)}: this graph is learned already; give settings to ordag.learn.", given)
@@ -105,14 +119,15 @@ def effect(
     )
 
 
-def _learned(
+def learned_for_effect(
     data: Any,
     pair: tuple[str, str],
     level: float,
+    *,
     interval: str | None,
     replicates: int | None,
     seed: Seed,
-    workers: int | None,
+    workers: int | None = None,
     method: str,
     progress: Callable[[str], None] | None,
     settings: Mapping[str, Any],
@@ -123,8 +138,10 @@ def _learned(
     if seed is not None:
         asked["seed"] = seed
     check_settings(method, asked)
-    table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading).warn()
-    fit = Fit.learned(table, recipe_for(table, method, asked))
+    with way_shown(data, reading):
+        table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading).warn()
+        fit = Fit.learned(table, recipe_for(table, method, asked))
+    _refuse_categories(fit, *pair)
     check_pair(*pair, fit.names)
     directed(fit)
     if interval not in (None, "bootstrap") or (
@@ -149,9 +166,30 @@ def pair_effect(
     workers: int | None = None,
 ) -> Effect:
     """Return what `effect` does, without what speaks against the graph."""
+    if not isinstance(fit, LinearSEM):
+        _refuse_categories(fit.fit if isinstance(fit, Bootstrap) else fit, source, target)
+    series = getattr(fit.fit if isinstance(fit, Bootstrap) else fit, "series", None)
+    if series is not None and {source, target} & set(series.columns[series.p :]):
+        raise SettingError(
+            "Effects are those at the same time: for what an earlier value does, ask for the effect of the variable itself over several "
+            "steps, with fit.response (ordag effect … --steps 12).",
+            ["steps"],
+        )
     pair = np.zeros((len(fit.names),) * 2, dtype=bool)
     pair[check_pair(source, target, fit.names)] = True
     return _effects(fit, level, pair, interval, replicates, seed, workers).of(source, target)
+
+
+def _refuse_categories(fit: Fit, source: str, target: str) -> None:
+    """Refuse categories: they have an effect for each of their groups, and no causes."""
+    names = () if fit.causes is None else fit.causes.names
+    if target in names:
+        raise SettingError(f"target={target!r} is a category, which has no causes in the graph: name a variable.")
+    if source in names:
+        raise SettingError(
+            f"source={source!r} is a category, and has an effect for each of its groups: fit.group_effect({source!r}, {target!r}) has "
+            "them (ordag effect prints them)."
+        )
 
 
 def _effects(
@@ -195,11 +233,17 @@ def _effects(
         median=found.median,
         mean=np.where(found.share > 0, found.share * found.mean, 0.0),
         path_found=path,
-        probability=found.share if kind == "posterior" else unknown,
+        probability=_at_least_the_arrows(learned, found.share) if kind == "posterior" else unknown,
         path_support=found.share if kind == "bootstrap" else unknown,
         robustness=effect_robustness(learned.moments.R, sem.dag.links, path if wanted is None else path & wanted),
         replicates=count,
     )
+
+
+def _at_least_the_arrows(fit: Fit, share: Array) -> Array:
+    """Return the probabilities of paths: the shares of the graphs with one, which lack improbable arrows, and at least the arrow's own."""
+    assert fit.probabilities is not None
+    return np.maximum(share, fit.probabilities.arrows)
 
 
 def _from_posterior(fit: Fit, level: float, wanted: Mask | None) -> tuple[Intervals, int]:

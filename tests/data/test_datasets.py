@@ -18,6 +18,7 @@ def test_rows_and_columns_are_as_described(name: str) -> None:
     source = open_source(name)
     table = np.concatenate(list(source.batches(100)))
     assert source.names == dataset.columns
+    assert [one.name for one in source.columns if not one.is_variable] == list(dataset.labels)
     assert table.shape == (dataset.rows, len(dataset.columns))
     assert np.isfinite(table).all()
     assert dataset.name == name
@@ -49,10 +50,12 @@ def test_the_consensus_network_is_acyclic_and_about_the_columns() -> None:
         adjacency[columns.index(cause), columns.index(effect)] = 1
     assert not np.linalg.matrix_power(adjacency, len(columns)).any()
     assert load("marks").consensus == ()
+    assert len(load("sachs_experiments").consensus) == 17
 
 
 def test_an_unknown_data_set() -> None:
     with pytest.raises(
-        SettingError, match=r"no data set 'mark': the data sets are marks, sachs\. Did you mean 'marks'"
+        SettingError,
+        match=r"no data set 'mark': the data sets are marks, sachs, sachs_experiments, birthweights\. Did you mean 'marks'",
     ):
         load("mark")

@@ -7,7 +7,7 @@ import pytest
 
 import ordag
 from ordag import Cpdag, Dag
-from ordag.errors import GraphError
+from ordag.errors import GraphError, SettingError
 from tests.oracles.decisions import residuals
 
 DAG = Dag.from_edges(["u", "a", "b", "m"], [("u", "a"), ("u", "b"), ("a", "m"), ("m", "b")])
@@ -70,3 +70,14 @@ def test_no_path_is_said():
 def test_unknown_names():
     with pytest.raises(GraphError, match="no node is named"):
         ordag.adjust(DAG, "a", "zz").sets  # noqa: B018
+
+
+def test_an_estimate_is_drawn_under_hidden_common_causes():
+    graph = "dag { algebra -> vectors; algebra -> mechanics; vectors -> mechanics }"
+    found = ordag.adjust(graph, "vectors", "mechanics", "marks")
+    assert found.to_dict()["sensitivity"]["robustness"] == found.estimates[0].robustness
+    ax = found.plot()
+    assert "effect of vectors on mechanics" in ax.get_title(loc="left")
+    assert any("algebra" in one.get_text() for one in ax.texts)
+    with pytest.raises(SettingError, match="give data"):
+        ordag.adjust(graph, "vectors", "mechanics").plot()

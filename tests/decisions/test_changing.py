@@ -94,6 +94,67 @@ def test_without_a_graph_one_is_learned_within_the_tables():
     assert set(found.changed_variables) == {"a", "b"}
 
 
+def dated():
+    """Rows of three months, the last with another level of y; days in no order."""
+    first, second, third = rows(60, 1), rows(80, 2), rows(70, 3, shift=1.0)
+    table = {name: np.concatenate([one[name] for one in (first, third, second)]) for name in first}
+    days = [f"2025-{month:02d}-{1 + k % 28:02d}" for month, n in ((4, 60), (6, 70), (5, 80)) for k in range(n)]
+    return (first, second, third), {**table, "day": days, "group": ["a"] * 60 + ["b"] * 70 + ["c"] * 80}
+
+
+@pytest.mark.parametrize(
+    ("by", "values", "pair"),
+    [
+        ("day", ["2025-05", "2025-06"], (1, 2)),
+        ("day", ["2025-04-01..2025-04-30", "2025-06"], (0, 2)),
+        ("group", ["c", "b"], (1, 2)),
+    ],
+)
+def test_values_of_a_column_are_as_two_tables(by, values, pair):
+    parts, table = dated()
+    found = ordag.changes(table, graph=CHAIN, by=by, values=values)
+    expected = ordag.changes(parts[pair[0]], parts[pair[1]], CHAIN)
+    np.testing.assert_allclose(found.corrected, expected.corrected)
+    assert found.rows == expected.rows
+    assert found.names == tuple(f"{by} {value}" for value in values)
+
+
+def test_one_value_is_held_against_all_others_and_two_need_not_be_named():
+    parts, table = dated()
+    others = {name: np.concatenate([parts[0][name], parts[1][name]]) for name in parts[0]}
+    found = ordag.changes(table, graph=CHAIN, by="group", values=["b"])
+    np.testing.assert_allclose(found.corrected, ordag.changes(others, parts[2], CHAIN).corrected)
+    assert found.names == ("group other than b", "group b")
+    two = {
+        **table,
+        "half": np.arange(210) % 2,
+        "month": [f"{day[:6]}{'1' if day < '2025-05' else '2'}-01" for day in table["day"]],
+    }
+    assert ordag.changes(two, graph=CHAIN, by="half").names == ("half 0", "half 1")
+    assert ordag.changes(two, graph=CHAIN, by="month").names == ("month 2025-01-01", "month 2025-02-01")
+    some = {name: np.array(column)[np.array(table["day"]) < "2025-06"] for name, column in table.items()}
+    assert ordag.changes(some, graph=CHAIN, by="day").names == ("day 2025-04", "day 2025-05")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": "day"}, "such as 2025-04 and 2025-06"),
+        ({"by": "group"}, "or one to hold against all others"),
+        ({"by": "group", "values": ["a", "x"]}, "No row has the value 'x'"),
+        ({"by": "group", "values": ["a", "b", "c"]}, "give two values"),
+        ({"by": "day", "values": ["2025-04", "2025-04-03"]}, "share rows"),
+        ({"by": "goup"}, r"no column 'goup' \(by\). Did you mean 'group'"),
+        ({"by": "group", "after": {"x": [1.0]}}, "give one table"),
+        ({"values": ["a", "b"]}, "the column of one table"),
+        ({}, "give a second table"),
+    ],
+)
+def test_bad_groups(options, message):
+    with pytest.raises((ColumnError, SettingError), match=message):
+        ordag.changes(dated()[1], graph=CHAIN, **options)
+
+
 def test_bad_tables():
     with pytest.raises(ColumnError, match="share"):
         ordag.changes({"a": [1.0, 2, 3, 4], "b": [2.0, 1, 4, 9]}, {"c": [1.0, 2, 3, 4], "d": [2.0, 1, 4, 9]})
@@ -101,3 +162,12 @@ def test_bad_tables():
         ordag.changes(rows(30, 1), rows(30, 2), CHAIN, target="w")
     with pytest.raises(SettingError, match="level"):
         ordag.changes(rows(30, 1), rows(30, 2), CHAIN, level=0)
+
+
+def test_changes_are_drawn_with_and_without_a_target():
+    first, second = rows(60, 1), rows(60, 2, shift=1.0)
+    shares = ordag.changes(first, second, CHAIN, target="z").plot()
+    assert len(shares.child_axes) == 2
+    assert next(one.get_text() for one in shares.child_axes[0].get_yticklabels()) == "y"
+    parts = ordag.changes(first, second, CHAIN).plot()
+    assert next(one.get_text() for one in parts.get_yticklabels()) == "y"

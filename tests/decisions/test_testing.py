@@ -15,9 +15,9 @@ import ordag
 from ordag import Dag
 from ordag.decisions import testing
 from ordag.decisions.claims import holm
-from ordag.errors import ColumnError, GraphError, GraphFormatError, SettingError
+from ordag.errors import ColumnError, GraphError, GraphFormatError, SettingError, UnreadableError
 from ordag.graph import to_cpdag
-from tests.oracles.decisions import bic, likelihood_ratio, partial_correlation
+from tests.oracles.decisions import bic, fitted_by_search, likelihood_ratio, partial_correlation
 from tests.strategies import graphs
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -57,6 +57,77 @@ def test_claims_and_fit_are_those_of_regressions(dag, seed):
     assert found.whole.df == len(expected)
     assert found.bic == pytest.approx(bic(X, parents))
     assert found.whole.plain == pytest.approx(chi2.sf(found.whole.chi2, max(len(expected), 1)) if expected else 1.0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_fit_and_degrees_are_those_of_a_search_over_weights_and_variances(seed):
+    random = np.random.default_rng(seed)
+    n, p = (8, 3) if seed < 2 else (30, 4)
+    dag = Dag(NAMES[:p], np.triu(random.random((p, p)) < 0.5, 1))
+    X = random.standard_normal((n, p)) @ random.standard_normal((p, p))
+    edges = [(dag.index(a), dag.index(b)) for a, b in dag.directed]
+    least, count = fitted_by_search(np.cov(X.T, bias=True), edges)
+    whole = ordag.test(dag, table(dag, X), compare=False).whole
+    assert whole.chi2 == pytest.approx(n * least, abs=1e-5)
+    assert whole.df == p * (p + 1) // 2 - count
+
+
+READING = ["motiv", "ppsych", "read", "arith"]
+
+
+@pytest.mark.parametrize(
+    ("arrows", "chi2", "df", "p_value"),
+    [
+        ("motiv -> read <- ppsych; motiv -> arith", 234.960, 2, 0.000),
+        ("motiv -> read <- ppsych; motiv -> arith <- read", 4.870, 1, 0.027),
+    ],
+)
+def test_the_fit_is_that_of_lavaan(arrows, chi2, df, p_value):
+    """As printed in https://stats.oarc.ucla.edu/r/seminars/rsem/ (500 students; motiv and ppsych are joined by a covariance there)."""
+    S = [[100, -25, 53, 60], [-25, 100, -39, -24], [53, -39, 100, 73], [60, -24, 73, 100]]
+    moments = ordag.Moments.from_covariance(S, 500, names=READING)
+    whole = ordag.test(f"ppsych -> motiv; {arrows}", moments, compare=False).whole
+    assert (round(whole.chi2, 3), whole.df, round(whole.plain, 3)) == (chi2, df, p_value)
+    assert whole.rmsea == pytest.approx(np.sqrt((chi2 - df) / (df * 500)), abs=1e-4)
+
+
+def test_marks_have_six_degrees_as_five_variances_and_four_weights_are_fitted():
+    """semopy prints 27.053 on 7: it counts the variance of algebra among 15 moments, but not among the parameters."""
+    found = ordag.test("vectors <- algebra -> analysis -> statistics; vectors -> mechanics", "marks", compare=False)
+    assert found.whole.df == 15 - (5 + 4)
+    assert found.whole.chi2 == pytest.approx(27.0481, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "algebra -> vectors -> mechanics",
+        "dag { algebra -> vectors; vectors -> mechanics }",
+        "digraph { algebra -> vectors -> mechanics }",
+        "vectors ~ algebra\nmechanics ~ vectors",
+        "pdag { algebra -- vectors -- mechanics }",
+    ],
+)
+def test_a_graph_may_be_text_or_a_file_of_text(text, tmp_path):
+    (tmp_path / "graph.txt").write_text(text)
+    found = [ordag.test(one, "marks", compare=False) for one in (text, tmp_path / "graph.txt")]
+    assert [one.claim(0) for one in found] == ["algebra ⊥ mechanics | vectors"] * 2 or "pdag" in text
+    assert found[0].whole == found[1].whole
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("algebra -> vectors -> algebra", "the text: the graph has a cycle"),
+        ("algebra <-> vectors", "a hidden common cause cannot be in the graph"),
+        ("f =~ algebra + vectors", "f is a latent variable"),
+        ("dag { algebra }", "1 variable"),
+        ("dag { }", "0 variables"),
+    ],
+)
+def test_text_that_is_no_graph_to_test(text, message):
+    with pytest.raises(GraphError, match=message):
+        ordag.test(text, "marks")
 
 
 @given(graphs.dags(node_names=st.just(NAMES)), st.integers(0, 99))
@@ -192,5 +263,8 @@ def test_bad_graphs_and_tables(tmp_path):
     cyclic.write_text("dag { a -> b b -> a }")
     with pytest.raises(GraphFormatError, match="cycle"):
         ordag.test(cyclic, "marks")
+    with pytest.raises(UnreadableError, match=r"There is no file '.*graph\.xyz'"):
+        ordag.test(tmp_path / "graph.xyz", "marks")
+    (tmp_path / "graph.xyz").write_text("hello")
     with pytest.raises(GraphFormatError, match="known endings"):
         ordag.test(tmp_path / "graph.xyz", "marks")

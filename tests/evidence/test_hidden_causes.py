@@ -9,7 +9,18 @@ import pytest
 
 import ordag
 from ordag.evidence.cautions import cautions
-from ordag.evidence.hidden_causes import ADVICE, HiddenCauses, hidden_causes, hidden_causes_finding, hidden_caution
+from ordag.evidence.finding import Caution
+from ordag.evidence.hidden_causes import (
+    ADVICE,
+    LOOK,
+    NEARLY,
+    HiddenCauses,
+    hidden_causes,
+    hidden_causes_finding,
+    hidden_caution,
+    hidden_doubts,
+)
+from ordag.learners.pooled.hidden_search import WORTHWHILE
 
 
 def hidden_table(p, n, seed, sets):
@@ -56,10 +67,21 @@ def test_it_is_a_caution_and_a_warning():
     _, fit = table_and_fit()
     caution = hidden_caution(fit)
     assert caution in cautions(fit)
+    assert caution.discounted == hidden_causes(fit).arrows.sum() / fit.graph.edge_count > 0.5
     assert (caution.key, caution.sentence, caution.advice) == ("hidden_causes", hidden_causes(fit).sentence, ADVICE)
     finding = hidden_causes_finding(fit)
     assert (finding.key, finding.level) == ("hidden_causes", "warning")
     assert f"arrows (score {sum(hidden_causes(fit).gains):.3g} better)." in finding.sentence
+
+
+def test_the_reason_that_takes_most_arrows_comes_first(monkeypatch):
+    _, fit = table_and_fit()
+    rows = Caution("influence", "One row decides.", "Check it.", "one row decides")
+    monkeypatch.setattr("ordag.evidence.cautions.row_cautions", lambda found, hasty: [rows])
+    for share, first in ((0.6, "hidden_causes"), (0.4, "influence")):
+        hidden = Caution("hidden_causes", "A hidden cause.", ADVICE, "hidden causes", share)
+        monkeypatch.setattr("ordag.evidence.cautions.hidden_caution", lambda found, hidden=hidden: hidden)
+        assert cautions(fit)[0].key == first
 
 
 def test_it_is_looked_for_once(monkeypatch):
@@ -82,6 +104,25 @@ def test_sentences():
     every = caused((tuple(range(6)),), names, [(0, 1)], 9)
     assert every.sentence == "A hidden common cause of all 6 variables could explain 1 of the 9 arrows."
     assert "no better than the arrows" in caused((), names, [], 9).sentence
+
+
+def test_a_hidden_cause_that_explains_the_table_nearly_as_well_takes_from_the_arrows(monkeypatch):
+    _, fit = table_and_fit()
+    models = fit.result.with_hidden
+    full = hidden_doubts(fit)
+    assert set(np.unique(full)) == {0.0, 1.0}
+    for worse, level in ((1.0, "look"), (LOOK + 0.5, "fine")):
+        short = models[0].score + worse - WORTHWHILE
+        changed = [models[0], models[-1]._replace(score=short)]
+        monkeypatch.setitem(vars(fit.result), "with_hidden", changed)
+        np.testing.assert_allclose(hidden_doubts(fit), full * np.exp(-worse / NEARLY))
+        assert hidden_causes(fit).behind == ()
+        assert hidden_caution(fit) is None
+        finding = hidden_causes_finding(fit)
+        assert finding.level == level
+        assert (level == "look") == (
+            f"arrows nearly as well (score {worse - WORTHWHILE:.3g} worse)." in finding.sentence
+        )
 
 
 def test_without_one_nothing_is_said():

@@ -166,6 +166,20 @@ def test_one_row_that_decides_is_named():
     assert deciding_row(ordag.learn(ordag.Moments.from_rows(X), "ges")) is None
 
 
+def test_the_farthest_of_ordinary_rows_is_not_left_out(monkeypatch):
+    random = np.random.default_rng(12)
+    tables = [model(random, 60, 4, degree=3.0, weights=(0.8, 1.0)) for _ in range(20)]
+    asked = []
+    monkeypatch.setattr("ordag.evidence.influence._kept", lambda found, rows: asked.append(rows) or 1.0)
+    for X in tables:
+        assert deciding_row(ordag.learn(X, "cvs")) is None
+    assert len(asked) <= 4  # one in twenty lies out by chance
+    far = tables[0].copy()
+    far[3] *= 8.0
+    assert deciding_row(ordag.learn(far, "cvs")) is None
+    assert len(asked[-1]) == 59
+
+
 @pytest.mark.slow
 def test_a_fit_has_the_cautions_of_its_rows_and_of_moments_none():
     X = pd.DataFrame(two_means(), columns=list("abcdefgh"))

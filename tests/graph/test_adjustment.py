@@ -1,12 +1,15 @@
 """Adjustment sets against regressions in exact arithmetic on every DAG of a class."""
 
+import json
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordag.decisions.given_graph import given_graph
 from ordag.errors import GraphError
 from ordag.graph import Cpdag, Dag, to_cpdag
 from ordag.graph.adjustment import Adjustment, Ties, connected
@@ -127,3 +130,18 @@ def test_the_sets_of_parents_are_those_in_the_class(dag):
 def test_one_variable_twice_is_refused():
     with pytest.raises(GraphError, match="name two variables"):
         _ = Adjustment(Dag.empty(["a", "b"]), "a", "a").minimal
+
+
+STORED = json.loads((Path(__file__).parents[1] / "reference/adjustment/dagitty.json").read_text())
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_minimal_sets_and_instruments_are_those_of_dagitty(part):
+    for case in STORED[part::4]:
+        graph = given_graph(case["graph"])[0]
+        found = Adjustment(graph, case["source"], case["target"])
+        assert sorted(map(sorted, found.minimal)) == sorted(map(sorted, case["minimal"])), case
+        if case["instruments"] is not None:
+            below = graph.descendants(case["source"])
+            expected = sorted(name for name, _ in case["instruments"] if name not in below)
+            assert sorted(one.name for one in found.instruments) == expected, case

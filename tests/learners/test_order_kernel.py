@@ -10,6 +10,7 @@ from oracles import pooled as oracles
 from ordag import Moments
 from ordag.learners.order_search import layout
 from ordag.learners.order_search.engine import OrderSearch
+from ordag.learners.pooled import chain
 from ordag.learners.pooled.score import Local
 from ordag.learners.pooled.variances import RootRegressions
 
@@ -49,41 +50,38 @@ class Case:
         return N / 2.0 * self.v(j, parents) + PRICE * len(parents)
 
     def literal_fit(self, j, limit, x):
-        """The parents of j before a position, where x has changed sides; and how many there were before each shrinking."""
+        """The parents of j before a position, where x has changed sides."""
         before = set(self.order[:limit]) - {j}
         start = self.own[j] & before
         if x != j:
             start = start - {x} if x in before else start | {x}
             before ^= {x}
-        sizes = []
         while True:
             parents, grown = oracles.grow_shrink(j, before, self.cost, self.v, start=start)
-            sizes.append(len(grown))
             if parents == grown or x != j or limit != self.position[j]:
-                return parents, sizes
+                return parents
             start = parents
 
     def literal_change(self, j, limit, x):
-        parents, _ = self.literal_fit(j, limit, x)
+        parents = self.literal_fit(j, limit, x)
         return self.cost(j, parents) - self.cost(j, self.own[j])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("root", [False, True])
 @pytest.mark.parametrize("seed", tries(2, 30))
-def test_a_fit_grows_and_shrinks_the_parents_that_there_are_and_counts_its_work(plain, seed, root):
+def test_a_fit_grows_and_shrinks_the_parents_that_there_are(plain, seed, root):
     case = Case(seed, root)
     G, parents, _ = case.workspace.state.arrays
     for j in range(P):
         for limit in range(P + 1):
             for x in range(P):
-                case.status[layout.WORK] = 0
+                before = case.status[layout.WORK]
                 k, v = plain.fit(*case.tables, G, parents, case.workspace.W, case.status, j, limit, x)
-                expected, sizes = case.literal_fit(j, limit, x)
+                expected = case.literal_fit(j, limit, x)
                 assert set(parents[P, :k].tolist()) == expected
                 assert v == pytest.approx(case.v(j, expected), abs=1e-9)
-                work = [4 * (size + 1) * P * P if root else (size + 4) ** 2 * P for size in sizes]
-                assert case.status[layout.WORK] == sum(work)
+                assert case.status[layout.WORK] >= before + 2 * P
 
 
 @pytest.mark.parametrize("seed", tries(2, 30))
@@ -161,8 +159,65 @@ def test_of_a_copy_of_a_parent_the_least_share_is_left(plain, root):
     C = np.corrcoef(X.T)
     search = OrderSearch(C, np.zeros(3), root=(columns / np.linalg.norm(columns, axis=0)).T if root else None)
     [workspace] = search._workspaces_for(1)
+    tableau = workspace.W[-1]
     plain.begin(search.C, workspace.root, workspace.W, 0, 2)
-    plain.extend(search.C, workspace.root, workspace.W, 0, 2, 0, 0)
-    assert workspace.W[layout.LEFT, 1] == (plain.LEAST_SHARE**2 if root else plain.LEAST_SHARE)
-    assert workspace.W[layout.LEFT, 2] == pytest.approx(1.0 - C[0, 2] ** 2)
-    assert workspace.W[layout.COV] == pytest.approx([0.0, 0.0, 1.0 - C[0, 2] ** 2], abs=1e-12)
+    plain.join(search.C, workspace.root, workspace.W, 0, 2, workspace.state.P, 0, 0)
+    assert tableau[layout.LEFT, 1] == (plain.LEAST_SHARE**2 if root else plain.LEAST_SHARE)
+    assert tableau[layout.LEFT, 2] == pytest.approx(1.0 - C[0, 2] ** 2)
+    assert tableau[layout.COV, 1:] == pytest.approx([0.0, 1.0 - C[0, 2] ** 2], abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", tries(3, 50))
+def test_regressions_that_are_kept_are_those_computed_anew(plain, seed):
+    """Parents join and leave at random, and what was kept of a variable is taken up again."""
+    rng = np.random.default_rng(seed)
+    p = 8
+    X = oracles.random_rows(p, 60, rng, density=0.8, spread=1.0)
+    C = np.corrcoef(X.T)
+    search = OrderSearch(C, np.zeros(p))
+    W, root = search.room()
+    parents = np.zeros((p + 2, p), dtype=np.int64)
+    for _ in range(30):
+        j, k = int(rng.integers(2)), int(rng.integers(p - 1))
+        wanted = rng.permutation(np.setdiff1d(np.arange(p), j))[:k]
+        parents[p, :k] = wanted
+        assert plain.regress(search.C, root, W, 0, j, parents, k) >= 2
+        own = parents[p, :k]
+        assert sorted(own) == sorted(wanted)
+        others = np.setdiff1d(np.arange(p), own)
+        slopes = np.linalg.solve(C[np.ix_(own, own)], C[own]) if k else np.zeros((0, p))
+        residual = C - C[:, own] @ slopes
+        tableau = W[-1]
+        np.testing.assert_allclose(tableau[layout.COV, others], residual[j, others], atol=1e-8)
+        np.testing.assert_allclose(tableau[layout.LEFT, others], residual.diagonal()[others], rtol=1e-6)
+        np.testing.assert_allclose(
+            tableau[layout.ROOM : layout.ROOM + k, others], slopes[:, others], rtol=1e-5, atol=1e-6
+        )
+        inverse = np.linalg.inv(C[np.ix_(own, own)])
+        np.testing.assert_allclose(tableau[layout.ROOM : layout.ROOM + k, own], inverse, rtol=1e-5, atol=1e-5)
+        plain.keep(W, j, parents, k)
+    assert W[:2, layout.NUMBER, 0].max() > 0
+
+
+def test_regressions_without_digits_are_not_kept(plain):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 4))
+    X[:, 1] = X[:, 0] + 1e-4 * X[:, 1]
+    search = OrderSearch(np.corrcoef(X.T), np.zeros(4))
+    W, root = search.room()
+    parents = np.zeros((6, 4), dtype=np.int64)
+    for own, kept in (([0, 1], 0), ([0, 2], 3)):
+        parents[4, :2] = own
+        plain.regress(search.C, root, W, 0, 3, parents, 2)
+        plain.keep(W, 3, parents, 2)
+        assert W[3, layout.NUMBER, 0] == kept
+    search.renew(np.eye(4), np.zeros(4))
+    assert not W[:, layout.NUMBER].any()
+    assert (np.eye(4) == search.C).all()
+
+
+@pytest.mark.parametrize("change", [-60.0, -3.0, 0.0, 0.4, 7.0, 60.0])
+def test_proposals_have_the_weight_of_half_the_change(change):
+    weight = getattr(chain.weight_of, "py_func", chain.weight_of)
+    assert weight(change) == pytest.approx(np.exp(-change / 2.0), rel=1e-5)
+    assert weight(1e9) == weight(60.0)

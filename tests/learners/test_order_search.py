@@ -219,7 +219,10 @@ def test_starts_and_scores_one_after_the_other_are_searched_as_if_alone(plain):
         [[alone]] = descend((scores[:1], begin))
         [[then]] = descend((scores[1:], alone))
         assert (free.order, free.parents, free.score) == (alone.order, alone.parents, alone.score)
-        assert (pooled.parents, pooled.score) == (then.parents, then.score)
+        assert pooled.parents == then.parents
+        assert pooled.score == pytest.approx(
+            then.score, abs=1e-9
+        )  # what is kept of earlier regressions differs in the last digits
         assert_consistent(free, scores[0], variances)
         assert_consistent(pooled, scores[1], variances)
 
@@ -313,9 +316,10 @@ def test_a_fit_that_would_grow_and_shrink_without_end_ends(plain, monkeypatch):
     workspace.state.begin(range(p), [0] * p)
     G[layout.POSITION] = np.argsort(G[layout.ORDER])
     search._take_terms(workspace, Priced(n, p, 0.01), np.zeros(p), 0)
-    times, begin = [], plain.begin
-    monkeypatch.setattr(plain, "begin", lambda *given: (times.append(1), begin(*given)))
-    monkeypatch.setattr(plain, "shrink", lambda *given: (max(given[5] - 1, 0), given[6]))
+    times = []
+    monkeypatch.setattr(plain, "join", lambda *given: times.append(1))
+    monkeypatch.setattr(plain, "leave", lambda *given: None)
+    monkeypatch.setattr(plain, "least_useful", lambda may, W, j, P, k: (k - 1, -0.999 * W[-1, layout.LEFT, j]))
 
     def fitted():
         times.clear()
@@ -324,9 +328,9 @@ def test_a_fit_that_would_grow_and_shrink_without_end_ends(plain, monkeypatch):
         assert k == 0
         return len(times)
 
-    assert plain.GROWTHS < fitted() <= plain.GROWTHS + p
+    assert fitted() == plain.GROWTHS
     monkeypatch.setattr(plain, "GROWTHS", 50)
-    assert fitted() > 50
+    assert fitted() == 50
 
 
 @pytest.mark.slow

@@ -172,3 +172,20 @@ def test_probabilities_know_what_experiments_tell(p, rows):
     B = np.mean([models.model(np.random.SeedSequence(k), found.best.adjacency()).B for k in range(30)], axis=0)
     fitted = refit(found.moments, Dag(found.moments.names, found.best.adjacency()), found.equations)
     np.testing.assert_allclose(B, fitted.sem.B, atol=0.15)
+
+
+@pytest.mark.parametrize("seed", tries(3, 30))
+def test_arrows_that_experiments_direct_are_those_of_all_graphs_that_no_experiment_tells_apart(seed):
+    rng = np.random.default_rng(seed)
+    p = 4
+    order = rng.permutation(p)
+    dag = np.zeros((p, p), bool)
+    dag[np.ix_(order, order)] = np.triu(rng.random((p, p)) < 0.7, 1)
+    targets = [frozenset(), *(frozenset(np.flatnonzero(rng.random(p) < 0.4).tolist()) for _ in range(2))]
+    alike = [one for one in oracle.all_dags(p) if oracle.same_under(one, dag, targets)]
+    shared = np.all(alike, axis=0)
+    case = Case(p, seed)
+    told = Equations((), tuple(range(p)), np.zeros((0, 0)), tuple(map(tuple, targets))).told_apart
+    _, found = case.searched()
+    assert (found.compelled_in(dag, told) == shared).all()
+    assert (found.compelled_in(dag) <= found.compelled_in(dag, told)).all()

@@ -17,7 +17,7 @@ from strategies.tables import tables
 from ordag import Dag, Moments, learn
 from ordag.errors import OrdagError, SettingError
 from ordag.knowledge.knowledge import Knowledge
-from ordag.learners.pooled.method import is_standardised, placed_groups
+from ordag.learners.pooled.method import is_standardised, placed_groups, without_units
 
 seeds = st.integers(0, 2**32 - 1)
 X = oracles.random_rows(6, 80, np.random.default_rng(3), spread=0.5)
@@ -101,6 +101,44 @@ def test_alone_in_its_group_a_column_may_have_any_unit():
     one, other = (learn(named(rows), method="pooled", groups=groups, draws=0) for rows in (X, scaled))
     assert one.score - other.score == pytest.approx(-80 * math.log(50.0), abs=1e-3)
     assert one.graph == other.graph
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("p", [8, 12])
+def test_the_unit_of_a_group_changes_nothing(p):
+    groups = [[f"x{j}" for j in range(p // 2)], [f"x{j}" for j in range(p // 2, p)]]
+    factors = np.repeat([1.0, 1000.0], p // 2)
+    for seed in range(3):
+        rows = oracles.random_rows(p, 150, np.random.default_rng([p, seed]))
+        one, other = (learn(named(some), method="pooled", groups=groups, draws=8) for some in (rows, rows * factors))
+        assert one.graph == other.graph
+        assert one.optimum == other.optimum
+        np.testing.assert_allclose(one.probabilities.arrows, other.probabilities.arrows, atol=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("p", [8, 12])
+@pytest.mark.parametrize("groups", [[], [["x0", "x1", "x2"]]], ids=str)
+def test_units_of_columns_by_themselves_leave_the_best_score(p, groups):
+    factors = np.append(np.ones(3), 10.0 ** np.arange(-4.0, p - 7.0))
+    rows = oracles.random_rows(p, 150, np.random.default_rng(p))
+    one, other = (learn(named(some), method="pooled", groups=groups, draws=0) for some in (rows, rows * factors))
+    np.testing.assert_array_equal(one.posterior.order, other.posterior.order)
+    assert other.score == pytest.approx(one.score + 150 * np.log(factors).sum(), abs=1e-6)
+
+
+def test_the_factors_take_the_units_of_groups_out():
+    moments = named(X)
+    for groups in ([[0, 1, 2], [3, 4]], [[0, 1, 2, 3, 4, 5]], []):
+        factors = without_units(moments, groups)
+        scaled = moments.scaled(factors).covariance()
+        left = np.log(np.diag(np.linalg.inv(scaled)))
+        for group in [*groups, *([j] for j in range(6) if not any(j in group for group in groups))]:
+            assert left[group].mean() == pytest.approx(left[5] if not groups or 5 not in groups[0] else left.mean())
+            ratios = factors[group] / factors[group[0]]
+            np.testing.assert_allclose(ratios, 1.0)
+    few = named(np.random.default_rng(0).standard_normal((4, 6)))
+    np.testing.assert_allclose(few.scaled(without_units(few, [])).spread, few.scaled(without_units(few, [])).spread[0])
 
 
 @pytest.mark.parametrize(

@@ -252,16 +252,16 @@ def test_equal_variances_decide_only_where_all_are_compared(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("p", [9, 11])
-def test_a_hundred_fruitless_kicks_end_the_search_of_dense_graphs_too(p):
+def test_a_number_of_fruitless_kicks_ends_the_search_of_dense_graphs_too(p):
     rng = np.random.default_rng(0)
     B = np.triu(rng.random((p, p)) < 0.9, 1) * rng.uniform(0.4, 1.0, (p, p))
     X = (rng.normal(size=(60 * p, p)) * rng.uniform(1.0, 4.0, p)) @ np.linalg.inv(np.eye(p) - B)
     fit = learn(X, method="pooled", draws=0)
     assert 3 * fit.graph.edge_count > p * (p - 1) / 2
     again = learn(X, method="pooled", draws=0, kicks=100)
+    assert 30 + p <= fit.details["kicks"] <= again.details["kicks"]
     assert 100 <= again.details["kicks"] < 300
-    assert fit.details["kicks"] > 300  # they cost little with so few variables
-    assert fit.score <= again.score
+    assert again.score <= fit.score
 
 
 @pytest.mark.slow

@@ -226,3 +226,25 @@ def test_a_single_variable():
 def test_refuses_settings(arguments, words):
     with pytest.raises(SettingError, match=words):
         simulate(**arguments)
+
+
+def test_experiments_cut_a_variable_off_and_change_nothing_else():
+    plain = simulate("erdos-renyi", 6, 300, 5, degree=3)
+    sem, X = drawn = simulate("erdos-renyi", 6, 300, 5, degree=3, experiments=4, experiment_rows=4000)
+    np.testing.assert_array_equal(X[:300], plain.X)
+    assert plain.experiments == ()
+    assert drawn.experiments[:300] == ("",) * 300
+    targets = list(dict.fromkeys(drawn.experiments[300:]))
+    assert len(targets) == 4
+    assert len(X) == len(drawn.experiments) == 300 + 4 * 4000
+    for name in targets:
+        rows, j = X[np.array(drawn.experiments) == name], sem.names.index(name)
+        before = np.flatnonzero(sem.B[:, j])
+        assert np.abs(np.corrcoef(rows.T)[j, before]).max(initial=0.0) < 0.06
+        assert rows[:, j].std() == pytest.approx(np.sqrt(sem.covariance()[j, j]), rel=0.06)
+        for k in np.flatnonzero(np.arange(6) != j):
+            left = rows[:, k] - rows @ sem.B[:, k]
+            assert left.std() == pytest.approx(np.sqrt(sem.omega[k]), rel=0.06)
+    for wrong in ({"experiments": 7}, {"experiments": -1}, {"experiments": 1, "experiment_rows": 0}):
+        with pytest.raises(SettingError, match="experiment"):
+            simulate("erdos-renyi", 6, 10, **wrong)

@@ -3,6 +3,7 @@
 from itertools import permutations
 
 import numpy as np
+from scipy.optimize import minimize
 
 
 def residuals(X, j, given):
@@ -24,6 +25,26 @@ def likelihood_ratio(X, parents, order):
             np.mean(residuals(X, j, order[:place]) ** 2)
         )
     return n * total
+
+
+def fitted_by_search(S, edges):
+    """The least discrepancy log |Σ| + tr SΣ⁻¹ − log |S| − p over weights and error variances, and the number of these parameters.
+
+    Nothing is known here of regressions: Σ = (I − B)⁻ᵀ Ω (I − B)⁻¹ is put together for every try.
+    """
+    p = len(S)
+
+    def discrepancy(values):
+        B = np.zeros((p, p))
+        for (i, j), weight in zip(edges, values, strict=False):
+            B[i, j] = weight
+        effects = np.linalg.inv(np.eye(p) - B)
+        implied = effects.T @ np.diag(np.exp(values[len(edges) :])) @ effects
+        return np.linalg.slogdet(implied)[1] + np.trace(S @ np.linalg.inv(implied)) - np.linalg.slogdet(S)[1] - p
+
+    start = np.r_[np.zeros(len(edges)), np.log(np.diag(S))]
+    found = minimize(discrepancy, start, method="BFGS", options={"gtol": 1e-9})
+    return found.fun, len(start)
 
 
 def bic(X, parents):

@@ -5,6 +5,7 @@ Rows are X, the condition of each is in `labels`, and `targets[label]` are the v
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -41,3 +42,42 @@ class Rows:
 
     def v(self, j, parents):
         return math.log(self.regression(j, frozenset(parents))[2] / self.count(j))
+
+
+def all_dags(p):
+    """Return all DAGs of p nodes as masks."""
+    pairs = list(itertools.combinations(range(p), 2))
+    found = []
+    for ways in itertools.product((0, 1, 2), repeat=len(pairs)):
+        dag = np.zeros((p, p), bool)
+        for (i, j), way in zip(pairs, ways, strict=True):
+            dag[i, j], dag[j, i] = way == 1, way == 2
+        power = dag.copy()
+        for _ in range(p):
+            power = dag | (power.astype(int) @ dag.astype(int) > 0)
+        if not power.diagonal().any():
+            found.append(dag)
+    return found
+
+
+def same_under(one, other, targets):
+    """Return whether no experiment tells two DAGs apart: without the arrows into its targets, they have the same skeleton and colliders."""
+    return all(_shape(_cut(one, own)) == _shape(_cut(other, own)) for own in [frozenset(), *targets])
+
+
+def _cut(dag, own):
+    left = dag.copy()
+    left[:, list(own)] = False
+    return left
+
+
+def _shape(dag):
+    p = len(dag)
+    joined = dag | dag.T
+    colliders = {
+        (i, k, j)
+        for i, j in itertools.combinations(range(p), 2)
+        for k in range(p)
+        if dag[i, k] and dag[j, k] and not joined[i, j]
+    }
+    return joined.tobytes(), colliders

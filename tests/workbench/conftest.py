@@ -42,10 +42,10 @@ def serving():
     with ExitStack() as open_yet:
 
         @cache
-        def address(data=None):
+        def address(data=None, **reading):
             tables = Tables(2**28)
             if data is not None:
-                tables.start_with(str(data), getattr(data, "name", data), {})
+                tables.start_with(str(data), getattr(data, "name", data), reading)
             workbench = open_yet.enter_context(closing(Workbench(tables)))
             return f"{open_yet.enter_context(answering(workbench))}/{TOKEN}/"
 
@@ -56,9 +56,9 @@ def serving():
 def bench(watched, serving):
     """Open the workbench on some data (none: the page to begin with), and wait until it is there."""
 
-    def opened(*data, **options):
+    def opened(*data, reading=None, **options):
         one = watched(**{"viewport": {"width": 1280, "height": 800}, **options})
         one.page.set_default_timeout(PATIENCE)
-        return one.open(serving(*data), "#again-body code" if data else "#welcome .drop")
+        return one.open(serving(*data, **(reading or {})), "#again-body code" if data else "#welcome .drop")
 
     return opened

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ordag.assumptions.clusters import clusters_finding
 from ordag.assumptions.equations import (
     condition_finding,
     dependence_finding,
+    equations,
     independence_finding,
     linearity_finding,
     spread_finding,
@@ -32,6 +34,7 @@ from ordag.assumptions.stability import (
     standardising_finding,
     units_finding,
 )
+from ordag.common.arrays import Array
 from ordag.common.checks import check_choice, check_function, checked_seed, is_flag, is_whole, short
 from ordag.common.files import write_whole
 from ordag.common.markup import card, sentence, table
@@ -42,10 +45,13 @@ from ordag.data.profile import Rows
 from ordag.data.reading import Missing, split_reading
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
+from ordag.data.way_through import way_shown
 from ordag.errors import OrdagError, PrecisionWarning, SettingError
+from ordag.evidence.conditions import conditions_finding
 from ordag.evidence.equal_variances import equality_finding
 from ordag.evidence.finding import LEVELS, Finding, unchecked
 from ordag.evidence.hidden_causes import hidden_causes_finding
+from ordag.evidence.in_time import time_findings
 from ordag.evidence.rows import FINE, row_finding
 from ordag.evidence.scale import scale_finding, scale_of
 from ordag.evidence.verdict import TIERS, Verdict, quick_verdict
@@ -125,9 +131,8 @@ class Diagnosis:
     @property
     def heading(self) -> str:
         fit, arrows = self.fit, self.fit.graph.edge_count
-        return (
-            f"check · {counted(fit.rows, 'row')} · {counted(len(fit.names), 'variable')} · {counted(arrows, 'arrow')}"
-        )
+        variables = len(fit.names) if fit.series is None else fit.series.p
+        return f"check · {counted(fit.rows, 'row')} · {counted(variables, 'variable')} · {counted(arrows, 'arrow')}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """A small chart for each finding, on these axes or on new ones: see `ordag.Fit.plot`."""
@@ -192,8 +197,8 @@ def check(
 
     The findings, by key: scale, equal_variances, condition, sorting, standardising, units, backward, hidden_causes, logarithms,
     kurtosis, mardia, columns, linearity, residual_spread, residual_pairs, dependent_rows, groups_of_rows, duplicate_rows,
-    filled_cells, influence; missing_values where there are any. docs/trust.md explains each. Given Moments, those that need rows
-    are "unchecked".
+    filled_cells, influence; missing_values, conditions and clusters where there are any. docs/trust.md explains each. Given Moments,
+    those that need rows are "unchecked".
     """
     check_choice("units", units, (None, "commensurable"), "'commensurable' if all columns are in comparable units")
     if not is_flag(same_units):
@@ -216,10 +221,10 @@ def check(
     if alpha is not None:
         settings["alpha"] = level("alpha", alpha)
     check_settings(method, settings)
-    table = Table(data, columns=columns, missing=missing, progress=progress, keep=NUMBERS, **reading).warn()
-    recipe = recipe_for(table, method, settings)
-    recipe = recipe.declared(same_units, groups)
-    with warnings.catch_warnings():
+    reading = {"columns": columns, "missing": missing, **reading}
+    with warnings.catch_warnings(), way_shown(data, reading):
+        table = Table(data, progress=progress, keep=NUMBERS, **reading).warn()
+        recipe = recipe_for(table, method, settings).declared(same_units, groups)
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit's own warnings say it
         fit = Fit.learned(table, recipe)
     kept = table.rows
@@ -258,11 +263,16 @@ def check_fit(
     same_units, tell = bool(same_units), progress or (lambda _: None)
     if groups is not None:
         groups = [[fit.names[j] for j in group] for group in placed_groups(groups, fit.names)]
+    whole = fit
+    fit = fit.within_causes
+    if whole.causes is not None:
+        rows = None  # those within the categories
     if rows is None and fit.profile is not None:
-        rows = Rows(fit.profile.complete.rows, fit.profile.stride)
+        kept = fit.profile.complete
+        rows = Rows(kept.rows, kept.stride, kept.labels)
     count = usual_draws(fit) if draws is None else draws
-    verdict = quick_verdict(fit, same_units=True, tables=fit.forecast_tables) if same_units else fit.verdict
-    baseline = Baseline.of(fit, None if rows is None else rows.values)
+    verdict = quick_verdict(whole, same_units=True, tables=fit.forecast_tables) if same_units else whole.verdict
+    baseline = Baseline.of(fit, *((None,) if rows is None else (rows.values, rows.labels)))
     tested = verdict.tier == "tested"
     findings: list[Finding] = []
     checks = {
@@ -279,14 +289,23 @@ def check_fit(
         "backward": lambda: backward_finding(baseline),
         "hidden_causes": lambda: hidden_causes_finding(fit),
     }
+    if fit.has_earlier:  # orders and units are not asked for again
+        checks = {}
     for key, find in checks.items():
         tell(f"checking {key.replace('_', ' ')}")
         findings.append(_guarded(key, find, fit))
     if fit.moments.holes is not None:
         level = LEVEL if alpha is None else alpha
         findings.append(_guarded("missing_values", lambda: missing_finding(fit, level), fit))
+    if fit.series is not None:
+        findings += time_findings(fit)
+    if fit.equations is not None and fit.equations.reason == "experiment":
+        findings.append(_guarded("conditions", lambda: conditions_finding(fit), fit))
+    if fit.moments.clusters is not None and len(fit.moments.clusters.places) > 1 and not fit.has_earlier:
+        level = LEVEL if alpha is None else alpha
+        findings.append(_guarded("clusters", lambda: clusters_finding(fit, level), fit))
     findings += _row_findings(baseline, rows, LEVEL if alpha is None else alpha, tested, tell)
-    return Diagnosis(full_verdict(verdict, findings), tuple(findings), fit)
+    return Diagnosis(full_verdict(verdict, findings), tuple(findings), whole)
 
 
 def usual_draws(fit: Fit) -> int:
@@ -333,14 +352,18 @@ def _row_findings(
         **{key: partial(row_finding, key, X, baseline.moments) for key in FINE},
         "influence": lambda: influence_finding(baseline, X, alpha),
     }
+    if baseline.fit.has_earlier:
+        checks = _of_present(baseline, X, alpha) if rows is not None else {}
     for key, find in checks.items():
         tell(f"checking {key.replace('_', ' ')}")
         if rows is None:
             yield unchecked(key, "needs the rows.")
         elif len(X) < LEAST_ROWS:
             yield unchecked(key, f"needs at least {LEAST_ROWS} rows, and there are {len(X)}.")
-        elif key == "logarithms" and baseline.fit.moments.held:
-            yield unchecked(key, "takes the columns themselves, and covariates are held fixed.")
+        elif key == "logarithms" and (baseline.fit.moments.held or rows.labels is not None):
+            yield unchecked(
+                key, "takes the columns themselves, and here rows are what covariates, conditions or clusters leave."
+            )
         elif key in JOINT and len(X) < least_squares_rows(X.shape[1]):
             yield unchecked(key, "takes more rows than variables.")
         else:
@@ -352,6 +375,26 @@ def _row_findings(
                 sampled = f"{finding.sentence} (From every {rows.stride}th row.)"
                 finding = Finding(key, finding.level, sampled, {**finding.numbers, "stride": rows.stride})
             yield finding
+
+
+def _of_present(baseline: Baseline, X: Array, alpha: float) -> dict[str, Callable[[], Finding]]:
+    """Return the checks of rows with earlier values: of the present ones, whose equations have earlier values among the causes."""
+    assert baseline.fit.series is not None
+    now = np.flatnonzero(baseline.order < baseline.fit.series.p)
+    names, present, arrows = tuple(baseline.moments.names[j] for j in now), X[:, now], baseline.arrows
+    errors = present - present.mean(axis=0)
+    for equation in equations(X, arrows):
+        errors[:, np.flatnonzero(now == equation.child)] = equation.residual[:, None]
+    moments = baseline.moments.select(names)
+    return {
+        "kurtosis": lambda: kurtosis_finding(errors, alpha),
+        "mardia": lambda: mardia_finding(errors, alpha),
+        "columns": lambda: columns_finding(errors, names, alpha),
+        "linearity": lambda: linearity_finding(X, arrows, baseline.moments.names, alpha),
+        "residual_spread": lambda: spread_finding(X, arrows, baseline.moments.names, alpha),
+        "residual_pairs": lambda: independence_finding(errors, np.zeros((len(now),) * 2, dtype=bool), names, alpha),
+        **{key: partial(row_finding, key, present, moments) for key in FINE},
+    }
 
 
 def _guarded(key: str, find: Callable[[], Finding], fit: Fit) -> Finding:

@@ -19,19 +19,20 @@ from typing import Any, NoReturn
 import click
 
 from ordag import __version__
-from ordag.cli.help import format_status, in_options
+from ordag.cli.help import complete_command, format_status, in_options
 from ordag.cli.progress import Progress, say
 from ordag.common.files import remove_unfinished
 from ordag.common.words import did_you_mean, harmless, quoted
-from ordag.errors import ColumnWarning, OrdagError, OrdagWarning, WorkerError
+from ordag.errors import ColumnWarning, DataError, OrdagError, OrdagWarning, WorkerError
 
 COMMANDS = {
     "learn": "Learn the causal graph behind DATA.",
     "check": "Check how far the arrows that ordag learn finds in DATA can be trusted.",
     "effect": "Estimate the total causal effect of one variable on another in the model learned from DATA.",
-    "test": "Test whether the graph in the file GRAPH holds in DATA.",
-    "adjust": "Say which variables to hold fixed to estimate an effect in the graph in the file GRAPH.",
-    "changes": "Say which equations differ between the tables BEFORE and AFTER, and what explains a change.",
+    "ahead": "Say how the series in DATA goes on after its last time, with intervals.",
+    "test": "Test whether a graph holds in DATA.",
+    "adjust": "Say which variables to hold fixed to estimate an effect in a graph.",
+    "changes": "Say which equations differ between two tables, or two groups of rows, and what explains a change.",
     "explain": "Say where odd rows of DATA come from.",
     "intervene": "Say what happens to every variable of DATA if some are set, shifted, or follow a rule.",
     "compare": "Learn from DATA with several methods, and compare their graphs.",
@@ -126,7 +127,7 @@ def main() -> None:
     except OrdagError as error:
         if isinstance(error, WorkerError) or isinstance(error.__cause__, WorkerError):
             _let_feeders_end(BROKEN_WORKER_SECONDS)
-        _refuse(in_options(error, cli.commands.values()))
+        _refuse(in_options(error, cli.commands.values()), _way(error))
     except MemoryError:
         _refuse("There is not enough memory for this: use fewer columns (--columns) or a larger machine.")
     except BrokenPipeError:
@@ -148,6 +149,14 @@ def _refuse(sentence: str, hint: str = "") -> NoReturn:
     stop = "" if sentence.rstrip(")").endswith((".", "?", "!")) else "."
     click.echo(f"Error: {harmless(sentence)}{stop}{hint}", err=True)
     sys.exit(2)
+
+
+def _way(error: OrdagError) -> str:
+    """Return the lines with a complete command that leads through all that stands in the way of a table, if one is known."""
+    if not isinstance(error, DataError) or not error.way:
+        return ""
+    command = complete_command(sys.argv[1:], error.way)
+    return f"\nThis command goes on with the rest:\n  {command}" if command else ""
 
 
 class Terminated(KeyboardInterrupt):

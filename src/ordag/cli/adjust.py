@@ -7,7 +7,9 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage
-from ordag.cli.options import DATA_OR_NONE, READING, take_reading, title_of, with_options
+from ordag.cli.next_step import as_words, say_next
+from ordag.cli.options import DATA_OR_NONE, READING, inputs, take_reading, title_of, with_options
+from ordag.cli.plotting import PLOT, check_plot, write_plot
 from ordag.cli.progress import Progress
 from ordag.decisions.adjusting import adjust as find_adjustment
 from ordag.decisions.given_graph import title_of as title_of_graph
@@ -16,29 +18,50 @@ from ordag.show.screen import Screen
 
 
 @click.command(cls=ManualPage)
-@click.argument("graph", type=click.Path(dir_okay=False))
+@click.argument("graph")
 @DATA_OR_NONE
 @click.option("--from", "source", required=True, help="Name of the cause.")
 @click.option("--to", "target", required=True, help="Name of the effect.")
 @with_options(READING)
+@PLOT
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-def adjust(graph: str, data: str | list[str] | None, source: str, target: str, as_json: bool, **values: Any) -> None:
-    """Say which variables to hold fixed to estimate an effect in the graph in the file GRAPH.
+def adjust(
+    graph: str, data: str | list[str] | None, source: str, target: str, plot: str | None, as_json: bool, **values: Any
+) -> None:
+    """Say which variables to hold fixed to estimate an effect in a graph.
 
     The answer lists the minimal sets of variables to hold fixed, the set with the most precise estimate, variables that must not be held
-    fixed, and instruments. With DATA, or for a saved fit (.ordag), each set comes with its estimate. Where edges have no direction and
-    no set serves the whole class, it lists the possible effects. GRAPH is as in ordag test.
+    fixed, and instruments. With DATA, or for a saved fit (.ordag), each set comes with its estimate, and --plot draws the first under
+    hidden common causes of any strength. Where edges have no direction and no set serves the whole class, it lists the possible effects.
+    GRAPH is as in ordag test.
 
     \b
     Examples
       ordag adjust model.dagitty --from smoke --to cancer
       ordag adjust model.dagitty data.csv --from smoke --to cancer
+      ordag adjust model.dagitty data.csv --from smoke --to cancer --plot doubt.png
       ordag adjust answer.ordag --from smoke --to cancer --json
     """
     reading = take_reading(values)
+    check_plot(plot, [("GRAPH", graph), *(inputs(data) if data else [])])
     with Progress():
         found = find_adjustment(graph, source, target, data, **reading)
+    write_plot(plot, found.plot)
     if as_json:
         click.echo(found.to_json())
     else:
         print_decision(found, Screen(), title_of_graph(graph) + (f" on {title_of(data)}" if data else ""))
+        ends = ("--from", source, "--to", target)
+        if found.sensitivity is not None and plot is None:
+            say_next(
+                "the estimate under hidden causes",
+                "ordag",
+                "adjust",
+                graph,
+                *as_words(data),
+                *ends,
+                "--plot",
+                "doubt.png",
+            )
+        elif data is None and not found.estimates:
+            say_next("the estimates", "ordag", "adjust", graph, "data.csv", *ends)

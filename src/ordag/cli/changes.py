@@ -7,8 +7,11 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage
-from ordag.cli.options import READING, given, setting_options, take_reading, title_of, with_options
+from ordag.cli.next_step import say_next
+from ordag.cli.options import READING, given, inputs, setting_options, take_reading, title_of, with_options
+from ordag.cli.plotting import PLOT, check_plot, write_plot
 from ordag.cli.progress import Progress
+from ordag.common.words import joined
 from ordag.decisions.changing import changes as find_changes
 from ordag.learners.methods import AUTO
 from ordag.show.decisions import print_decision
@@ -17,11 +20,16 @@ from ordag.show.screen import Screen
 
 @click.command(cls=ManualPage)
 @click.argument("before", type=click.Path())
-@click.argument("after", type=click.Path())
+@click.argument("after", type=click.Path(), required=False)
+@click.option("--by", help="Column of one table that says which rows to compare.")
+@click.option(
+    "--values",
+    help="Two values of --by, with a comma between them; each may be the beginning of dates (2025-05) or a range (1990..1995). One is held "
+    "against all other rows. Not needed if --by has two values, or dates in two months or years.",
+)
 @click.option(
     "--graph",
-    type=click.Path(dir_okay=False),
-    help="File of a graph, as in ordag test; by default it is learned from both tables.",
+    help="Graph, as in ordag test; by default it is learned from both tables.",
 )
 @click.option("--target", "of", help="Variable whose change of mean and variance is shared out among the equations.")
 @click.option(
@@ -30,37 +38,59 @@ from ordag.show.screen import Screen
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn, as in learn.")
 @with_options(setting_options("knowledge", "seed"))
 @with_options(READING)
+@PLOT
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
 def changes(
     context: click.Context,
     /,
     before: str,
-    after: str,
+    after: str | None,
+    by: str | None,
+    values: str | None,
     graph: str | None,
     of: str | None,
     level: float,
     method: str,
+    plot: str | None,
     as_json: bool,
-    **values: Any,
+    **options: Any,
 ) -> None:
-    """Say which equations differ between the tables BEFORE and AFTER, and what explains a change.
+    """Say which equations differ between two tables, or two groups of rows, and what explains a change.
 
     Every variable's equation is fitted to both tables: its weights, its level and its error variance are compared. With --target, the
     change of its mean and variance is shared out among the equations (Shapley values). The graph is learned from both tables together,
-    each with its own means, unless one is given. BEFORE and AFTER are as DATA in ordag learn.
+    each with its own means, unless one is given. BEFORE and AFTER are as DATA in ordag learn; with --by, BEFORE is one table with all rows.
 
     \b
     Examples
       ordag changes may.csv june.csv
       ordag changes may.csv june.csv --target price
+      ordag changes sales.csv --by date --values 2025-05,2025-06
       ordag changes may.csv june.csv --graph model.dagitty --json
     """
-    reading = take_reading(values)
-    settings = given(context, values)
+    reading = take_reading(options)
+    settings = given(context, options)
+    check_plot(plot, [*inputs(before), *(inputs(after) if after else [])])
+    chosen = None if values is None else [one.strip() for one in values.split(",") if one.strip()]
     with Progress():
-        found = find_changes(before, after, graph, target=of, level=level, method=method, **reading, **settings)
+        found = find_changes(
+            before, after, graph, by=by, values=chosen, target=of, level=level, method=method, **reading, **settings
+        )
+    write_plot(plot, found.plot)
     if as_json:
         click.echo(found.to_json())
     else:
-        print_decision(found, Screen(), f"{title_of(before)} and {title_of(after)}")
+        both = (
+            f"{title_of(before)} and {title_of(after)}" if after else f"{title_of(before)}, {joined(list(found.names))}"
+        )
+        print_decision(found, Screen(), both)
+        if of is None and found.changed_variables:
+            tables = [
+                before,
+                *([after] if after else []),
+                *(["--by", by] if by else []),
+                *(["--values", values] if values else []),
+            ]
+            last = found.graph.topological_order()[-1]
+            say_next("what a change comes from", "ordag", "changes", *tables, "--target", last, "--plot", "changes.png")

@@ -7,22 +7,31 @@ from typing import Any
 
 import click
 
+from ordag.bootstrapping import Bootstrap
 from ordag.cli.help import ManualPage
+from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import (
     DATA,
     READING,
     given,
+    inputs,
     refuse_unused_level,
     setting_options,
     take_reading,
+    title_of,
     with_options,
 )
+from ordag.cli.plotting import PLOT, check_plot, write_plot
 from ordag.cli.progress import Progress
+from ordag.decisions.in_time import response
 from ordag.errors import SettingError
 from ordag.learners.methods import AUTO, settings_of
+from ordag.learning import learn
 from ordag.model.effects import KINDS
+from ordag.show.decisions import print_decision
 from ordag.show.screen import Screen, say
 from ordag.total_effects import effect as total_effect
+from ordag.total_effects import learned_for_effect
 
 
 @click.command(cls=ManualPage)
@@ -39,9 +48,15 @@ from ordag.total_effects import effect as total_effect
 @click.option(
     "--replicates", type=int, help="Resamples of the bootstrap; by default 200, or 100 to 40 if learning takes long."
 )
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    help="In time (--lags): what one unit more of the cause changes at the same time and up to so many steps later.",
+)
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn the graph.")
 @with_options(setting_options(also={"seed": "Also seeds the resamples."}))
 @with_options(READING)
+@PLOT
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
 def effect(
@@ -53,7 +68,9 @@ def effect(
     level: float,
     interval: str | None,
     replicates: int | None,
+    steps: int | None,
     method: str,
+    plot: str | None,
     as_json: bool,
     **values: Any,
 ) -> None:
@@ -61,13 +78,16 @@ def effect(
 
     It is what one unit more of the cause adds to the effect along all directed paths of the learned graph. The answer has the
     probability that there is a path, the interval of the effect if there is one, how strong a hidden common cause would have to be
-    to reduce it to zero, and reasons to doubt the graph. DATA is as in ordag learn.
+    to reduce it to zero, and reasons to doubt the graph. --plot draws the effect under hidden common causes of any strength.
+    Of a category (--cause) it is the differences between its groups. DATA is as in ordag learn.
 
     \b
     Examples
       ordag effect marks --from algebra --to mechanics
       ordag effect marks --from algebra --to mechanics --alpha 0.05 --interval given-graph
+      ordag effect data.csv --cause sex --from sex --to income
       ordag effect data.csv --from dose --to response --knowledge known.txt --json
+      ordag effect sales.csv --time month --lags 2 --from price --to sales --steps 12
     """
     reading = take_reading(values)
     settings = given(context, values)
@@ -76,20 +96,90 @@ def effect(
         raise SettingError(
             f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order, or choose another method."
         )
+    if steps is not None and plot is not None:
+        raise SettingError("--plot draws an effect at one time: leave it or --steps out.")
+    if steps is not None:
+        _print_response(
+            data, source, target, steps, level, interval, replicates, method, as_json, {**reading, **settings}
+        )
+        return
+    if source in reading.get("cause", ()):
+        _print_groups(data, source, target, level, interval or replicates or plot, method, as_json, reading | settings)
+        return
+    check_plot(plot, inputs(data, settings.get("knowledge")))
+    seed = settings.pop("seed", None)
+    asked: dict[str, Any] = {"interval": interval, "replicates": replicates}
     with Progress() as progress:
-        found = total_effect(
+        learned = learned_for_effect(
             data,
-            source,
-            target,
+            (source, target),
             level,
-            interval=interval,
-            replicates=replicates,
-            seed=settings.pop("seed", None),
+            seed=seed,
             method=method,
             progress=progress,
-            **reading,
-            **settings,
+            settings=reading | settings,
+            **asked,
         )
+        found = total_effect(learned, source, target, level, seed=seed, **asked)
+    fit = learned.fit if isinstance(learned, Bootstrap) else learned
+    write_plot(plot, lambda: fit.plot("robustness", source=source, target=target))
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        screen = Screen()
+        for line in str(found).splitlines():
+            say(screen, line)
+        if plot is None:
+            ends = ("--from", source, "--to", target)
+            say_next("the effect under hidden causes", "ordag", "effect", *as_words(data), *ends, "--plot", "doubt.png")
+        if reading.get("lags"):
+            say(screen, "This is the effect at the same time: --steps 12, say, follows it over time.")
+
+
+def _print_response(
+    data: str | list[str],
+    source: str,
+    target: str,
+    steps: int,
+    level: float,
+    interval: str | None,
+    replicates: int | None,
+    method: str,
+    as_json: bool,
+    settings: dict[str, Any],
+) -> None:
+    """Print what a change does over time."""
+    if interval not in (None, "posterior") or replicates is not None:
+        raise SettingError(
+            "--steps: intervals over time are those of the resamples behind the probabilities of arrows: leave --interval and "
+            "--replicates out."
+        )
+    with Progress() as progress:
+        found = response(learn(data, method, progress=progress, **settings), source, target, steps, level=level)
+    if as_json:
+        click.echo(found.to_json())
+    else:
+        print_decision(found, Screen(), title_of(data))
+
+
+def _print_groups(
+    data: str | list[str],
+    source: str,
+    target: str,
+    level: float,
+    unused: Any,
+    method: str,
+    as_json: bool,
+    settings: dict[str, Any],
+) -> None:
+    """Print the effect of a category."""
+    if unused:
+        raise SettingError(
+            f"--from {source} is a category: the intervals of its differences take no resamples and have no picture, so leave out "
+            "--interval, --replicates and --plot."
+        )
+    with Progress() as progress:
+        found = learn(data, method=method, progress=progress, **settings).group_effect(source, target, level)
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:

@@ -220,7 +220,9 @@ def _column_lists() -> Iterator[Option[Any]]:
             " Separated by commas; repeat the option for names with commas." if name == "columns" else " As --columns."
         )
         text = f"{_sentence(declared(Reading)[name].help)}{more}"
-        yield click.option(f"--{name}", multiple=True, cls=SectionedOption, section=ABOUT_READING, help=text)
+        yield click.option(
+            f"--{name.replace('_', '-')}", multiple=True, cls=SectionedOption, section=ABOUT_READING, help=text
+        )
 
 
 READING = [

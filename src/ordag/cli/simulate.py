@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -14,13 +15,13 @@ import numpy as np
 from ordag.cli.help import ABOUT_OUTPUT, ManualPage, SectionedOption
 from ordag.cli.options import one_of
 from ordag.cli.progress import Progress
-from ordag.common.arrays import Array
 from ordag.common.files import write_whole
 from ordag.common.words import News, counted, shown
 from ordag.errors import SettingError
 from ordag.graph.formats import format_of, write_text
 from ordag.model import simulate as draw
 from ordag.model.designs import DESIGNS, Design
+from ordag.model.simulate import Simulation
 from ordag.show.files import check_outputs
 
 ROW_GROUP_NUMBERS = 1 << 21
@@ -39,6 +40,14 @@ def _description(design: Design) -> str:
 @click.option("--degree", type=float, help="Sparse designs: arrows per variable on average.")
 @click.option("--weights", type=(float, float), help="Sparse designs: range of the absolute weights.")
 @click.option("--variances", help="Sparse designs: 'equal', a number, or a range such as 1,3.")
+@click.option(
+    "--experiments",
+    default=0,
+    show_default=True,
+    type=int,
+    help="Variables that are acted on, each in rows of its own; the column 'experiment' names it.",
+)
+@click.option("--experiment-rows", default=100, show_default=True, type=int, help="Rows of each experiment.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Write the rows to a .csv or .parquet file.")
 @click.option(
     "--truth",
@@ -55,6 +64,8 @@ def simulate(
     degree: float | None,
     weights: tuple[float, float] | None,
     variances: str | None,
+    experiments: int,
+    experiment_rows: int,
     out: str | None,
     truth: str | None,
 ) -> None:
@@ -67,6 +78,7 @@ def simulate(
     Examples
       ordag simulate homogeneous -p 20 -n 1000 --seed 1 --out data.csv --truth truth.json
       ordag simulate erdos-renyi -p 100 --degree 4 --variances 1,3 --out data.parquet
+      ordag simulate erdos-renyi -p 10 -n 500 --experiments 5 --out acted_on.csv
       ordag simulate nonfaithful -n 200 --truth truth.dot > data.csv
     """
     if n < 1:
@@ -79,13 +91,22 @@ def simulate(
     with ExitStack() as stack:
         progress = stack.enter_context(Progress())
         drawn = draw(
-            design, p, n, seed, degree=degree, weights=weights, variances=_variances(variances), progress=progress
+            design,
+            p,
+            n,
+            seed,
+            degree=degree,
+            weights=weights,
+            variances=_variances(variances),
+            experiments=experiments,
+            experiment_rows=experiment_rows,
+            progress=progress,
         )
         texts: list[tuple[str, str | Iterable[bytes]]] = []
         if truth is not None:
             model = drawn.sem.to_json() + "\n" if Path(truth).suffix.lower() == ".json" else ""
             texts.append((truth, model or write_text(drawn.dag, format_of(truth), drawn.sem.edges)))
-        rows = _rows(drawn.names, drawn.X, out or "rows.csv", progress)
+        rows = _rows(drawn, out or "rows.csv", progress)
         if out is not None:
             texts.append((out, rows))
         for path, text in texts:
@@ -113,17 +134,22 @@ def _variances(text: str | None) -> str | float | tuple[float, float] | None:
     raise SettingError(f"--variances {text}: give 'equal', a number, or a range such as 1,3.")
 
 
-def _rows(names: tuple[str, ...], X: Array, path: str, progress: Progress) -> Iterator[bytes]:
+def _rows(drawn: Simulation, path: str, progress: Progress) -> Iterator[bytes]:
     """Yield the bytes of a CSV or Parquet file of the rows, piece by piece; numbers keep all their digits."""
     import pyarrow as pa
     from pyarrow import csv, parquet
 
-    schema = pa.schema([(name, pa.float64()) for name in names])
-    sink, size = io.BytesIO(), max(1, ROW_GROUP_NUMBERS // len(names))
+    X, labels = drawn.X, drawn.experiments
+    schema = pa.schema(
+        [*((name, pa.float64()) for name in drawn.names), *([("experiment", pa.string())] if labels else [])]
+    )
+    sink, size = io.BytesIO(), max(1, ROW_GROUP_NUMBERS // len(drawn.names))
     with csv.CSVWriter(sink, schema) if _ending(path) == ".csv" else parquet.ParquetWriter(sink, schema) as writer:
         for start in range(0, len(X), size):
             rows = X[start : start + size]
-            writer.write_table(pa.table([np.ascontiguousarray(column) for column in rows.T], schema=schema))
+            columns: list[Any] = [np.ascontiguousarray(column) for column in rows.T]
+            columns += [list(labels[start : start + size])] if labels else []
+            writer.write_table(pa.table(columns, schema=schema))
             yield _emptied(sink)
             done = start + len(rows)
             progress(News(f"{done:,} of {counted(len(X), 'row')} written", done / len(X)))

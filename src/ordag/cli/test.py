@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage
+from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import DATA, READING, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.decisions.given_graph import title_of as title_of_graph
@@ -17,7 +18,7 @@ from ordag.show.screen import Screen
 
 
 @click.command(cls=ManualPage)
-@click.argument("graph", type=click.Path(dir_okay=False))
+@click.argument("graph")
 @DATA
 @click.option(
     "--level", default=0.05, show_default=True, type=float, help="Level of the tests, corrected for their number."
@@ -45,17 +46,18 @@ def test(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Test whether the graph in the file GRAPH holds in DATA.
+    """Test whether a graph holds in DATA.
 
     Every pair that the graph does not join is a claim: the two are independent given the parents of the later one. The answer lists the
     claims that DATA contradict, the arrows that DATA do not need, the fit as a whole (χ², RMSEA), and the single change that would mend
-    most. To show how much the graph says, its variables are also mixed up at random. GRAPH is a saved fit (.ordag) or a file of a graph:
-    .dot .graphml .gml .adjacency.csv .csv .json .lavaan .dagitty .tetrad. DATA is as in ordag learn; columns that are not in GRAPH are
-    ignored.
+    most. To show how much the graph says, its variables are also mixed up at random. GRAPH is a saved fit (.ordag), a file of a graph
+    (.dot .graphml .gml .adjacency.csv .csv .json .lavaan .dagitty .tetrad), or its text in the language of DAGitty, DOT or lavaan.
+    DATA is as in ordag learn; columns that are not in GRAPH are ignored.
 
     \b
     Examples
       ordag test model.dagitty data.csv
+      ordag test "smoke -> tar -> cancer <- gene -> smoke" data.csv
       ordag test model.lavaan data.csv --json
       ordag test answer.ordag data.csv --split
     """
@@ -66,3 +68,15 @@ def test(
         click.echo(found.to_json())
     else:
         print_decision(found, Screen(), f"{title_of_graph(graph)} on {title_of(data)}")
+        ends = found.graph.directed[:1] or found.graph.undirected[:1] or ((*found.graph.nodes[:2],),)
+        say_next(
+            "what to hold fixed for an effect",
+            "ordag",
+            "adjust",
+            graph,
+            *as_words(data),
+            "--from",
+            ends[0][0],
+            "--to",
+            ends[0][1],
+        )

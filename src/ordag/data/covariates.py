@@ -8,7 +8,7 @@ enough, roots of parts merge, and X is adjusted at the end. q columns of Z that 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +19,17 @@ from ordag.common.words import counted, listed, shown
 from ordag.data.scatter import merge_roots
 from ordag.errors import ColumnError
 
+CONDITIONS = ("set", "shift", "changed", "environment")
+"""Uses of a column that names the condition of a row: the kinds of experiments, and environments."""
+
 
 @dataclass(frozen=True)
 class Covariate:
     """A column beside the variables: a number, or a category with its levels, in order of their first appearance.
 
     In blocks of rows a category is the number of its level, from 0 on. More levels may come while rows are read. `use` is "adjust" if it
-    is held fixed; a column that says what rows are has the use of its setting (`ROW_COLUMNS`), experiments their kind.
+    is held fixed, and "cause" for a category that may be a cause of variables; a column that says what rows are has the use of its
+    setting (`ROW_COLUMNS`), experiments their kind.
     """
 
     name: str
@@ -43,11 +47,16 @@ class Covariate:
         return None if self.levels is None else len(self.levels)
 
     def to_dict(self) -> dict[str, object]:
-        """Return name and levels in plain values."""
-        return {"name": self.name, "levels": None if self.levels is None else list(self.levels)}
+        """Return name and levels in plain values, and the use if it is a cause."""
+        use = {} if self.use == "adjust" else {"use": self.use}
+        return {"name": self.name, "levels": None if self.levels is None else list(self.levels), **use}
 
     def __str__(self) -> str:
         return shown(self.name) if self.levels is None else f"{shown(self.name)} ({counted(len(self.levels), 'value')})"
+
+
+HELD = ("adjust", "cause")
+"""Uses of the columns of Z; the other columns beside the variables say what rows are."""
 
 
 class Groups:
@@ -59,6 +68,16 @@ class Groups:
     @classmethod
     def empty(cls, width: int) -> Groups:
         return cls({}, np.zeros(0), np.zeros((0, width)), 0, 0.0)
+
+    def of_columns(self, index: Sequence[int], factors: Array) -> Groups:
+        """Return the same for these columns, each multiplied by its factor."""
+        return Groups(self.places, self.weights, self.means[:, index] * factors, self.rows, self.squares)
+
+    @property
+    def between(self) -> tuple[int, Array, Array]:
+        """Return (n, mean, R) of the means of the clusters, each of which counts once."""
+        mean = self.means.mean(axis=0)
+        return len(self.means), mean, triangle(self.means - mean)
 
     def join(self, names: Sequence[str], weights: Array, means: Array) -> Array:
         r"""Add rows of these clusters; return the rows $\sqrt{W_1 W_2 / (W_1 + W_2)}\,(m_2 - m_1)$ that the scatter gains."""
@@ -84,7 +103,7 @@ class Groups:
 
 
 class Condition(NamedTuple):
-    """The root of the rows that were measured under one condition: its label, and its kind (`labelled.CONDITIONS`)."""
+    """The root of the rows that were measured under one condition: its label, and its kind (one of `CONDITIONS`)."""
 
     label: str
     kind: str
@@ -126,26 +145,29 @@ class Root(NamedTuple):
         p = self.width
         starts = dict(zip(self._names, np.cumsum([0, *(len(one.columns) for one in self.covariates)]), strict=False))
         known = {one.name: one for one in self.covariates}
-        columns, means = [], []
+        groups = self.groups
+        above = [self.R, self.mean[None, :], *([] if groups is None else [groups.means])]  # directions, then means
+        height = len(self.R)
+        every, sums = np.concatenate(above), np.concatenate([np.zeros(height), np.ones(sum(map(len, above)) - height)])
+        columns = []
         for one in covariates:
             own, start = known[one.name], int(starts[one.name])
-            part = slice(start, start + len(own.columns))
+            part = every[:, start : start + len(own.columns)]
             if one.levels is None or own.levels is None:
-                columns.append(self.R[:, part])
-                means.append(self.mean[part])
+                columns.append(part)
                 continue
             levels = list(own.levels)
-            every = np.zeros((len(self.R), len(levels) + 1))  # the last one for a level that no row has
-            share = np.zeros(len(levels) + 1)
-            every[:, 1 : len(levels)], share[1 : len(levels)] = self.R[:, part], self.mean[part]
+            shares = np.zeros((len(every), len(levels) + 1))  # the last one for a level that no row has
+            shares[:, 1 : len(levels)] = part
             if levels:
-                every[:, 0], share[0] = -self.R[:, part].sum(axis=1), 1.0 - self.mean[part].sum()
+                shares[:, 0] = sums - part.sum(axis=1)
             where = {level: k for k, level in enumerate(levels)}
-            index = [where.get(level, len(levels)) for level in one.levels[1:]]
-            columns.append(every[:, index])
-            means.append(share[index])
-        R = triangle(np.concatenate([*columns, self.R[:, p:]], axis=1))
-        return self._replace(mean=np.concatenate([*means, self.mean[p:]]), R=R, covariates=tuple(covariates))
+            columns.append(shares[:, [where.get(level, len(levels)) for level in one.levels[1:]]])
+        whole = np.concatenate([*columns, every[:, p:]], axis=1)
+        if groups is not None:
+            groups = Groups(groups.places, groups.weights, whole[height + 1 :], groups.rows, groups.squares)
+        R, mean = triangle(whole[:height]), whole[height]
+        return self._replace(mean=mean, R=R, covariates=tuple(covariates), groups=groups)
 
     @property
     def _names(self) -> list[str]:
@@ -156,13 +178,13 @@ def merged(roots: Sequence[Root]) -> Root:
     """Return the root of all the rows together: covariates are matched by name, and their levels likewise; conditions and clusters too."""
     if any(one.conditions for one in roots):
         return _merged_conditions([condition for one in roots for condition in one.conditions])
-    groups = [one.groups for one in roots if one.groups is not None]
-    if groups:
-        return _merged_groups(roots, groups)
     covariates = roots[0].covariates
     for one in roots[1:]:
         covariates = together(covariates, one.covariates)
-    parts = [(part.n, part.mean, part.R) for part in (one.aligned(covariates) for one in roots) if part.n > 0]
+    aligned = [one.aligned(covariates) for one in roots]
+    if any(one.groups is not None for one in aligned):
+        return _merged_groups([one for one in aligned if one.groups is not None])
+    parts = [(part.n, part.mean, part.R) for part in aligned if part.n > 0]
     if not parts:
         return roots[0].aligned(covariates)
     return Root(*(merge_roots(parts) if len(parts) > 1 else parts[0]), covariates)
@@ -175,11 +197,13 @@ def _merged_conditions(parts: Sequence[Condition]) -> Root:
     return of_conditions([some[0]._replace(root=merged([one.root for one in some])) for some in each.values()])
 
 
-def _merged_groups(roots: Sequence[Root], groups: Sequence[Groups]) -> Root:
+def _merged_groups(roots: Sequence[Root]) -> Root:
     whole = Groups.empty(len(roots[0].mean))
-    rows = [whole.join(list(one.places), one.weights, one.means) for one in groups]
-    raw = []
-    for root, one in zip(roots, groups, strict=True):
+    rows, raw = [], []
+    for root in roots:
+        one = root.groups
+        assert one is not None
+        rows.append(whole.join(list(one.places), one.weights, one.means))
         whole.rows += one.rows
         whole.squares += one.squares
         total = float(one.weights.sum())
@@ -207,7 +231,9 @@ def together(some: Sequence[Covariate], others: Sequence[Covariate]) -> tuple[Co
     known = {one.name: one for one in others}
     odd = sorted(known.keys() ^ {one.name for one in some})
     if odd:
-        raise ColumnError(f"{listed(odd)} is held fixed in one part only: give the same adjust to all parts.")
+        given = "cause" if any(one.use == "cause" for one in (*some, *others) if one.name in odd) else "adjust"
+        what = "a cause" if given == "cause" else "held fixed"
+        raise ColumnError(f"{listed(odd)} is {what} in one part only: give the same {given} to all parts.")
     found = []
     for one in some:
         other = known[one.name]
@@ -216,5 +242,9 @@ def together(some: Sequence[Covariate], others: Sequence[Covariate]) -> tuple[Co
                 f"{shown(one.name)} is a category in one part and a number in another: read it alike in all parts."
             )
         levels = None if one.levels is None else tuple(dict.fromkeys([*one.levels, *(other.levels or ())]))
-        found.append(Covariate(one.name, levels))
+        if one.use != other.use:
+            raise ColumnError(
+                f"{shown(one.name)} is a cause in one part and held fixed in another: use it alike in all parts."
+            )
+        found.append(replace(one, levels=levels))
     return tuple(found)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.common.arrays import Indices
+from ordag.common.arrays import Indices, Mask
 from ordag.common.linalg import triangle
+from ordag.common.words import did_you_mean, listed
 from ordag.data.covariates import Condition, Root, merged
 from ordag.data.moments import Moments
 
@@ -29,7 +31,8 @@ class Equations:
 
     distinct: moments of all variables. which: for every variable, the place of its own moments among these. groups: [k, c] is the number
     of the group of rows with one mean that condition c belongs to in the k-th moments, or `LEFT_OUT`. targets: the variables that were
-    acted on under every condition. external: variables that were acted on in (nearly) all rows.
+    acted on under every condition, and labels its names. external: variables that were acted on in (nearly) all rows. reason: what
+    an arrow owes its direction to that these conditions decide.
     """
 
     distinct: tuple[Moments, ...]
@@ -37,6 +40,8 @@ class Equations:
     groups: NDArray[np.intp]
     targets: tuple[tuple[int, ...], ...] = ()
     external: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+    reason: str = "experiment"
 
     @classmethod
     def of(cls, moments: Moments, changed: Sequence[Sequence[int]] | None = None) -> Equations | None:
@@ -55,9 +60,11 @@ class Equations:
         for j in external:
             patterns[j] = tuple(range(1, len(moments.conditions) + 1))
         every = list(dict.fromkeys(patterns))
-        distinct = tuple(_together(moments, pattern) for pattern in every)
+        distinct = tuple(together(moments, pattern) for pattern in every)
         which = tuple(every.index(pattern) for pattern in patterns)
-        return cls(distinct, which, np.array(every), tuple(map(tuple, own)), tuple(external))
+        reason = "environment" if all(one.kind == "environment" for one in moments.conditions) else "experiment"
+        labels = tuple(one.label for one in moments.conditions)
+        return cls(distinct, which, np.array(every), tuple(map(tuple, own)), tuple(external), labels, reason)
 
     def of_variable(self, j: int) -> Moments:
         """Return the moments of the equation of variable j."""
@@ -72,17 +79,60 @@ class Equations:
         """Return the same with the variables in another order."""
         order = [int(j) for j in order]
         place = {j: k for k, j in enumerate(order)}
-        moments = tuple(
-            Moments(one.n, one.mean[order], [one.names[j] for j in order], R=triangle(one.R[:, order]), rows=one.rows)
-            for one in self.distinct
-        )
         return replace(
             self,
-            distinct=moments,
+            distinct=tuple(in_order(one, order) for one in self.distinct),
             which=tuple(self.which[j] for j in order),
             targets=tuple(tuple(sorted(place[j] for j in one)) for one in self.targets),
             external=tuple(place[j] for j in self.external),
         )
+
+    @property
+    def remarks(self) -> Iterator[str]:
+        """Yield sentences on labels that name no variable, and on variables that were acted on in all rows."""
+        names = self.distinct[0].names
+        unknown = {}
+        for label, own in zip(self.labels, self.targets, strict=True):
+            missed = [] if own and label in names else [part for part in _parts(label) if part not in names]
+            if missed and self.reason == "experiment" and not is_untouched(label):
+                unknown[label] = missed
+        if unknown:
+            odd = list(dict.fromkeys(part for missed in unknown.values() for part in missed))
+            untargeted = [label for label in unknown if not self.targets[self.labels.index(label)]]
+            rest = (
+                "these rows are an environment, with means of their own, where equations may be others"
+                if untargeted
+                else "the other targets of these experiments are used"
+            )
+            no = "is no variable" if len(odd) == 1 else "are no variables"
+            yield f"{listed(odd)} {no} of this table: {rest}.{did_you_mean(odd, names)}"
+        if self.external:
+            which = [names[j] for j in self.external]
+            yield (
+                f"{listed(which)} {'was' if len(which) == 1 else 'were'} acted on in (nearly) all rows, which therefore tell nothing of "
+                f"{'its' if len(which) == 1 else 'their'} causes: arrows into {'it' if len(which) == 1 else 'them'} are ruled out."
+            )
+
+    @property
+    def told_apart(self) -> Mask:
+        """The pairs, [i, j], of which some condition acts on one and not on the other: graphs in which their arrow differs do not agree
+        on what that condition changes (Hauser & Bühlmann 2012)."""
+        acted = np.zeros((len(self.targets), len(self.which)), dtype=bool)
+        for c, own in enumerate(self.targets):
+            acted[c, list(own)] = True
+        return np.asarray((acted[:, :, None] != acted[:, None, :]).any(axis=0))
+
+    def deciding(self, i: int, j: int) -> list[str]:
+        """Return the labels of the conditions that act on one of two variables and not on the other."""
+        return [label for label, own in zip(self.labels, self.targets, strict=True) if (i in own) != (j in own)]
+
+    def to_dict(self, moments: Moments) -> list[dict[str, Any]]:
+        """Return every condition with its rows and its targets, in plain values."""
+        each = zip(moments.conditions, self.targets, strict=True)
+        return [
+            {"label": one.label, "kind": one.kind, "rows": one.root.used, "targets": [moments.names[j] for j in own]}
+            for one, own in each
+        ]
 
     def variables(self) -> list[Indices]:
         """Return the variables that each of the moments is for."""
@@ -90,14 +140,29 @@ class Equations:
         return [np.flatnonzero(which == k) for k in range(len(self.distinct))]
 
 
+def in_order(moments: Moments, order: Sequence[int]) -> Moments:
+    """Return moments with the variables in another order."""
+    names, R = [moments.names[j] for j in order], triangle(moments.R[:, order])
+    return Moments(moments.n, moments.mean[order], names, R=R, rows=moments.rows)
+
+
 def targets_of(condition: Condition, names: Sequence[str]) -> tuple[int, ...]:
     """Return the variables that were acted on under a condition, by its label: names with ; between them. Others are no columns."""
-    if condition.kind == "environment" or condition.label.strip().lower() in UNTOUCHED:
+    if condition.kind == "environment" or is_untouched(condition.label):
         return ()
     place = {name: j for j, name in enumerate(names)}
     whole = place.get(condition.label)
-    parts = (part.strip() for part in condition.label.split(";"))
-    return (whole,) if whole is not None else tuple(sorted({place[part] for part in parts if part in place}))
+    known = {place[part] for part in _parts(condition.label) if part in place}
+    return (whole,) if whole is not None else tuple(sorted(known))
+
+
+def is_untouched(label: str) -> bool:
+    """Return whether a label says that no variable was acted on."""
+    return label.strip().lower() in UNTOUCHED
+
+
+def _parts(label: str) -> list[str]:
+    return [part.strip() for part in label.split(";") if part.strip()]
 
 
 def _group(condition: Condition, c: int, j: int, targets: Sequence[int]) -> int:
@@ -106,10 +171,10 @@ def _group(condition: Condition, c: int, j: int, targets: Sequence[int]) -> int:
         return c + 1 if j in targets else 0
     if j in targets:
         return LEFT_OUT
-    return 0 if condition.label.strip().lower() in UNTOUCHED else c + 1
+    return 0 if is_untouched(condition.label) else c + 1
 
 
-def _together(moments: Moments, pattern: Sequence[int]) -> Moments:
+def together(moments: Moments, pattern: Sequence[int]) -> Moments:
     """Return the moments of the conditions that are not left out, about the means of their groups."""
     roots = [
         _one_group([one.root for one, own in zip(moments.conditions, pattern, strict=True) if own == group])
@@ -122,6 +187,11 @@ def _together(moments: Moments, pattern: Sequence[int]) -> Moments:
     R = triangle(np.concatenate([one.R for one in roots]))
     whole = Moments(n, mean, [*before, *moments.names], R=R, rows=rows, covariates=covariates, dropped=moments.dropped)
     return whole.adjusted()
+
+
+def of_conditions(moments: Moments, chosen: Sequence[int]) -> Moments:
+    """Return the moments of the rows of some conditions, about their common mean."""
+    return together(moments, [0 if c in set(chosen) else LEFT_OUT for c in range(len(moments.conditions))])
 
 
 def _one_group(roots: Sequence[Root]) -> Root:

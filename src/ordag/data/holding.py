@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.linalg import qr, solve_triangular
 from ordag.common.arrays import Array
 from ordag.common.linalg import EPSILON, lengths, triangle
 from ordag.common.words import shown
-from ordag.data.covariates import Covariate, Root
+from ordag.data.covariates import Covariate, Groups, Root
 from ordag.data.scatter import Accumulator
 from ordag.errors import ColumnError
 
@@ -39,46 +40,57 @@ class RootAccumulator:
             return
         if not len(block):
             return
-        codes = block[:, self._p :].max(axis=0).tolist()
-        categories = [one.levels is not None for one in self._covariates]
-        counts = [
-            max(n, int(code) + 1) if category else 0
-            for n, code, category in zip(self._counts, codes, categories, strict=True)
-        ]
+        counts = level_counts(self._covariates, self._counts, block[:, self._p :])
         if counts != self._counts:
             self._widen(counts)
-        widths = [max(n - 1, 0) if category else None for n, category in zip(counts, categories, strict=True)]
+        widths = columns_of(self._covariates, counts)
         step = max(1, NUMBERS_AT_ONCE // max(self._total.p, 1))
         for start in range(0, len(block), step):
             self._total.add(expanded(block[start : start + step], self._p, widths))
 
     def _widen(self, counts: list[int]) -> None:
         """Go on with more levels: those that came up to now have no row of the new ones."""
-        for one, count in zip(self._covariates, counts, strict=True):
-            if count > MOST_LEVELS:
-                raise ColumnError(
-                    f"{shown(one.name)} has more than {MOST_LEVELS:,} different values, and only fewer can be held fixed: group its "
-                    "values, or leave it out of adjust (--adjust).",
-                    ["adjust"],
-                )
         so_far = self._root()
         self._counts = counts
-        wider = so_far.aligned(self._known())
+        wider = so_far.aligned(up_to(self._covariates, counts))
         self._total = Accumulator(len(wider.mean), base=(wider.n, wider.mean, wider.R) if wider.n else None)
 
-    def _known(self) -> tuple[Covariate, ...]:
-        return tuple(
-            one if one.levels is None else Covariate(one.name, tuple(one.levels[:count]))
-            for one, count in zip(self._covariates, self._counts, strict=True)
-        )
-
     def _root(self) -> Root:
-        return Root(*self._total.finish(), self._known())
+        return Root(*self._total.finish(), up_to(self._covariates, self._counts))
 
     def finish(self) -> Root:
         """Return the root of all rows, with the levels that they have."""
         root = self._root()
         return root.aligned([_present(one, root) for one in root.covariates]) if root.covariates else root
+
+
+def level_counts(covariates: Sequence[Covariate], counts: Sequence[int], values: Array) -> list[int]:
+    """Return how many levels each category has, with those in these columns of a block of rows; 0 for a number."""
+    found = [
+        0 if one.levels is None else max(n, int(code) + 1)
+        for one, n, code in zip(covariates, counts, values.max(axis=0).tolist(), strict=True)
+    ]
+    for one, count in zip(covariates, found, strict=True):
+        if count > MOST_LEVELS:
+            raise ColumnError(
+                f"{shown(one.name)} has more than {MOST_LEVELS:,} different values, and only fewer can be "
+                f"{'in a graph' if one.use == 'cause' else 'held fixed'}: group its values, or leave it out of {one.use}.",
+                [one.use],
+            )
+    return found
+
+
+def columns_of(covariates: Sequence[Covariate], counts: Sequence[int]) -> list[int | None]:
+    """Return the columns of Z of each covariate, None for a number."""
+    return [None if one.levels is None else max(n - 1, 0) for one, n in zip(covariates, counts, strict=True)]
+
+
+def up_to(covariates: Sequence[Covariate], counts: Sequence[int]) -> tuple[Covariate, ...]:
+    """Return the covariates with the first so many of their levels."""
+    return tuple(
+        one if one.levels is None else replace(one, levels=tuple(one.levels[:count]))
+        for one, count in zip(covariates, counts, strict=True)
+    )
 
 
 def _present(covariate: Covariate, root: Root) -> Covariate:
@@ -89,9 +101,8 @@ def _present(covariate: Covariate, root: Root) -> Covariate:
     start = names.index(covariate.columns[0]) if len(covariate.levels) > 1 else 0
     rows = np.rint(root.mean[start : start + len(covariate.columns)] * root.n)
     first = root.n - rows.sum() if root.n else 0
-    return Covariate(
-        covariate.name, tuple(one for one, n in zip(covariate.levels, [first, *rows], strict=True) if n > 0)
-    )
+    there = tuple(one for one, n in zip(covariate.levels, [first, *rows], strict=True) if n > 0)
+    return replace(covariate, levels=there)
 
 
 def expanded(block: Array, p: int, widths: Sequence[int | None]) -> Array:
@@ -147,6 +158,17 @@ class Adjustment(NamedTuple):
         if rank < q:
             R = triangle(np.concatenate([turned[rank:], R]))
         return cls(root.covariates, root.mean[:q], B, R, rank)
+
+    def of_variables(self, p: int) -> Adjustment:
+        """Return the same for the last p columns of X alone."""
+        return self._replace(B=self.B[:, self.B.shape[1] - p :])
+
+    def left(self, groups: Groups | None) -> Groups | None:
+        """Return groups of rows with the covariates at their means."""
+        if groups is None:
+            return None
+        Z, X = groups.means[:, : len(self.centre)], groups.means[:, len(self.centre) :]
+        return Groups(groups.places, groups.weights, X - (Z - self.centre) @ self.B, groups.rows, groups.squares)
 
     def residuals(self, block: Array, covariates: Sequence[Covariate]) -> Array:
         """Return rows [X | covariates] as X with the covariates at their means; missing where a covariate or its level is not known."""

@@ -16,13 +16,10 @@ import numpy as np
 
 from ordag.common.arrays import Array, Indices
 from ordag.common.linalg import triangle
-from ordag.data.covariates import Condition, Covariate, Groups, Root, of_conditions
-from ordag.data.holding import RootAccumulator
+from ordag.data.covariates import CONDITIONS, HELD, Condition, Covariate, Groups, Root, of_conditions
+from ordag.data.holding import RootAccumulator, columns_of, expanded, level_counts, up_to
 from ordag.data.labels import RowLabels
-from ordag.errors import ColumnError, DataError
-
-CONDITIONS = ("set", "shift", "changed", "environment")
-"""Uses of a column that names the condition of a row: the kinds of experiments, and environments."""
+from ordag.errors import DataError
 
 
 class Labels:
@@ -30,7 +27,7 @@ class Labels:
 
     def __init__(self, p: int, covariates: Sequence[Covariate]) -> None:
         self.p = p
-        self.held = tuple(one for one in covariates if one.use == "adjust")
+        self.held = tuple(one for one in covariates if one.use in HELD)
         self.labels = covariates[len(self.held) :]
         places = {one.use: p + k for k, one in enumerate(covariates)}
         self.condition = next((places[use] for use in CONDITIONS if use in places), None)
@@ -106,30 +103,24 @@ class LabelledAccumulator:
 
 
 class WithinAccumulator:
-    """Sums rows [X | numbers] with clusters and weights up to the root of [Z | X] about the means of the clusters."""
+    """Sums rows [X | covariates] with clusters and weights up to the root of [Z | X] about the means of the clusters."""
 
     def __init__(self, labels: Labels) -> None:
         self._labels = labels
-        if any(one.levels is not None for one in labels.held):
-            which = next(one.name for one in labels.held if one.levels is not None)
-            raise ColumnError(
-                f"{which!r} is a category, which cannot be held fixed beside clusters or weights yet: leave one of them out.",
-                ["adjust"],
-            )
-        self._order = [*range(labels.p, labels.p + len(labels.held)), *range(labels.p)]
-        width = len(self._order)
+        self._counts = [0] * len(labels.held)  # levels seen so far, of categories
+        width = labels.p + sum(one.levels is None for one in labels.held)
         self.groups = Groups.empty(width)
         self._R = np.zeros((0, width))
         self._waiting: list[Array] = []
         self._waiting_rows, self._chunk = 0, max(2 * width, 4096)
 
     def add(self, rows: Array, cluster: Indices | None, weight: Array | None) -> None:
-        X = rows[:, self._order]
-        w = np.ones(len(X)) if weight is None else weight
+        w = np.ones(len(rows)) if weight is None else weight
         if weight is not None and not (w > 0.0).all():
-            X, cluster, w = X[w > 0.0], None if cluster is None else cluster[w > 0.0], w[w > 0.0]
-        if not len(X):
+            rows, cluster, w = rows[w > 0.0], None if cluster is None else cluster[w > 0.0], w[w > 0.0]
+        if not len(rows):
             return
+        X = self._expanded(rows)
         codes = np.zeros(len(X), np.intp) if cluster is None else cluster
         found, place = np.unique(codes, return_inverse=True)
         totals: Array = np.bincount(place, w).astype(np.float64)
@@ -142,6 +133,18 @@ class WithinAccumulator:
         self._keep(self.groups.join(self._names(found), totals, means))
         self.groups.rows += len(X)
         self.groups.squares += float(w @ w)
+
+    def _expanded(self, rows: Array) -> Array:
+        """Return rows as [Z | X]; rows that came before have none of the levels that come with these."""
+        held, p = self._labels.held, self._labels.p
+        counts = level_counts(held, self._counts, rows[:, p:]) if held else []
+        if counts != self._counts:
+            self._absorb()
+            root = self.groups.root(self._R, up_to(held, self._counts))._replace(R=self._R)
+            root = root.aligned(up_to(held, counts))
+            assert root.groups is not None
+            self._counts, self._R, self.groups = counts, root.R, root.groups
+        return expanded(rows, p, columns_of(held, counts))
 
     def _names(self, codes: Indices) -> list[str]:
         at = self._labels.cluster
@@ -160,10 +163,10 @@ class WithinAccumulator:
 
     def finish(self) -> Root:
         self._absorb()
-        return self.groups.root(self._R, self._labels.held)
+        return self.groups.root(self._R, up_to(self._labels.held, self._counts))
 
 
 def accumulator(p: int, covariates: Sequence[Covariate]) -> RootAccumulator | LabelledAccumulator:
     """Return what sums up blocks of rows [X | covariates]."""
-    labelled = any(one.use != "adjust" for one in covariates)
+    labelled = any(one.use not in HELD for one in covariates)
     return LabelledAccumulator(p, covariates) if labelled else RootAccumulator(p, covariates)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ordag.common.arrays import Array
-from ordag.data.covariates import Condition, Covariate, Root, merged
+from ordag.data.covariates import Condition, Covariate, Groups, Root, merged
 from ordag.data.holding import RootAccumulator
 from ordag.data.holes import KEPT, Holes
 from ordag.data.labelled import LabelledAccumulator, accumulator
@@ -45,6 +45,7 @@ class Summary(NamedTuple):
     held: tuple[Covariate, ...] = ()
     holes: Holes | None = None
     conditions: tuple[Condition, ...] = ()
+    clusters: Groups | None = None
 
     @classmethod
     def of(cls, source: Source, check: RowCheck, root: Root, tell: Tell | None = None) -> Summary:
@@ -59,8 +60,8 @@ class Summary(NamedTuple):
     def of_root(cls, names: tuple[str, ...], root: Root, dropped: int) -> Summary:
         """Summarise complete rows by their root."""
         before = [column for one in root.covariates for column in one.columns]
-        parts = tuple(one._replace(root=one.root._replace(groups=None)) for one in root.conditions)
-        known: dict[str, Any] = {"dropped": dropped, "rows": root.rows, "conditions": parts}
+        known: dict[str, Any] = {"dropped": dropped, "rows": root.rows}
+        known |= {"conditions": root.conditions, "clusters": root.groups}
         return cls((*before, *names), root.n, root.mean, R=root.R, covariates=root.covariates, **known)
 
 

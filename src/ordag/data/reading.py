@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
@@ -18,7 +19,7 @@ Missing = Literal["auto", "em", "drop", "refuse"]
 CHANGES = ("log", "standardise")
 """Changes of a column other than a factor."""
 
-COLUMN_LISTS = ("columns", "drop", "category", "adjust")
+COLUMN_LISTS = ("columns", "drop", "category", "adjust", "cause", "leave_out")
 """Settings that are lists of names of columns."""
 
 TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header", "na")
@@ -27,10 +28,15 @@ TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header", "na")
 ROW_COLUMNS = ("experiment", "environment", "cluster", "time", "weights")
 """Settings that name a column which says what rows are."""
 
+IN_TIME = ("time", "lags", "difference", "season")
+"""Settings that take rows in the order of time."""
+
 PARTS = ("sheet", "table")
 """Settings of files with several tables."""
 
 LAYOUT = (*TEXT_LAYOUT, *PARTS)
+
+PLAIN_NUMBER = re.compile(r"[+-]?\d+\.?\d*(?:e[+-]?\d+)?", re.IGNORECASE)
 
 FEWEST_COLUMNS = 2
 """Columns that a graph needs."""
@@ -178,6 +184,11 @@ class Reading(Settings):
     adjust: Sequence[str] = setting(
         (), _names, "columns to hold fixed: the graph is that of the others within their values"
     )
+    cause: Sequence[str] = setting(
+        (),
+        _names,
+        "columns that are categories and enter the graph as causes: each may have effects on variables, and has no causes",
+    )
     experiment: str | None = setting(
         None,
         _one_name,
@@ -192,19 +203,28 @@ class Reading(Settings):
     environment: str | None = setting(
         None, _one_name, "column that names the environment of each row, where some equations may be others", typed=str
     )
+    leave_out: Sequence[str] = setting((), _names, "labels of experiments or environments whose rows are left out")
     cluster: str | None = setting(
         None, _one_name, "column that names the group or the subject of each row: rows of one are dependent", typed=str
     )
     clusters: str = choice(
         "within", ("within", "between"), "learn the relations within clusters, or those between their means"
     )
-    time: str | None = setting(None, _one_name, "column with the time of each row, for lags", typed=str)
-    lags: int | None = whole(0, "how many earlier times is a whole number", "earlier times that can be causes")
+    time: str | None = setting(None, _one_name, "column with the time of each row: numbers or dates", typed=str)
+    lags: int | None = whole(
+        0,
+        "how many earlier times is a whole number",
+        "earlier times whose values can be causes, such as 2; rows are in the order of time",
+    )
     difference: int | None = whole(
-        1, "how many steps to difference is a whole number from 1 on", "take differences, so many times"
+        1,
+        "how many steps to difference is a whole number from 1 on",
+        "take differences of following times, so many times over: 1 for series that drift",
     )
     season: int | None = whole(
-        2, "the length of a season is a whole number from 2 on", "times in a season whose means are removed"
+        2,
+        "the length of a season is a whole number from 2 on",
+        "times in a season, such as 12 months: the mean of each place in it is removed",
     )
     weights: str | None = setting(None, _one_name, "column with the weight of each row", typed=str)
     strict: bool = flag(False, "refuse a table with columns that would be set aside", typed=True)
@@ -231,7 +251,7 @@ class Reading(Settings):
     )
     header: bool = setting(True, _header, "False if the first line of a text file or sheet is data already")
     na: Sequence[str] | None = setting(
-        None, _cells, "cells of a text file that stand for a missing value, such as `-99` or `?`"
+        None, _cells, "cells that stand for a missing value, such as `-99` or, in text files, `?`"
     )
     sheet: str | None = setting(
         None, _as_given, "of an Excel or OpenDocument workbook; the first with anything in it by default", typed=str
@@ -242,6 +262,7 @@ class Reading(Settings):
         super().__post_init__()
         columns = self.columns if isinstance(self.columns, list | tuple) else ()
         lists = {"columns": columns, "drop": self.drop, "role": self.role, "adjust": self.adjust}
+        lists["cause"] = self.cause
         lists |= {given: [name] for given, name in self.row_columns.items()}
         said: dict[str, str] = {}
         for given, names in lists.items():
@@ -253,17 +274,63 @@ class Reading(Settings):
                 "experiment and environment are both given: say one; an experiment on none of the columns is an environment.",
                 ["experiment", "environment"],
             )
+        if self.cause and (self.row_columns or self.in_time):
+            beside = next(iter(self.row_columns), self.given_in_time)
+            raise SettingError(
+                f"cause does not go with {beside} yet: hold the categories fixed instead (adjust), or leave {beside} out.",
+                ["cause", beside],
+            )
+        if self.clusters == "between" and (self.cluster is None or len(self.row_columns) > 1):
+            others = [given for given in self.row_columns if given != "cluster"]
+            raise SettingError(
+                f"clusters='between' learns from the means of clusters, without {' and '.join(others)}: leave that out."
+                if self.cluster is not None
+                else "clusters='between' learns from the means of clusters: name the column that says which (cluster=…, --cluster).",
+                ["clusters"],
+            )
         for name in self.category:
-            if said.get(name, "adjust") not in ("adjust", *ROW_COLUMNS) and self.role.get(name) != "category":
+            if said.get(name, "adjust") not in ("adjust", "cause", *ROW_COLUMNS) and self.role.get(name) != "category":
                 raise _two_settings(name, said[name], "category")
+
+        if self.in_time and self.clusters == "between":
+            raise SettingError(
+                "clusters='between' compares the means of clusters, which have no time: leave it out, or time and lags.",
+                ["clusters"],
+            )
+        if self.in_time and self.part:
+            given = self.given_in_time
+            raise SettingError(
+                f"{given}: the parts of a series follow one another, which moments do not say: learn from the rows.",
+                [given],
+            )
+
+    @property
+    def in_time(self) -> bool:
+        """Whether rows are taken in the order of time."""
+        return self.given_in_time != ""
+
+    @property
+    def given_in_time(self) -> str:
+        """The first setting that says so; "" without any."""
+        return next((name for name in IN_TIME if getattr(self, name) is not None), "")
 
     @property
     def row_columns(self) -> dict[str, str]:
         """The columns that say what rows are, by the setting that names each."""
         return {given: name for given in ROW_COLUMNS if (name := getattr(self, given)) is not None}
 
+    @property
+    def absent(self) -> tuple[float, ...]:
+        """The numbers that stand for missing values."""
+        return tuple(float(cell) for cell in self.na or () if PLAIN_NUMBER.fullmatch(cell))
+
     def refuse_layout(self, describe: str, *taken: str) -> None:
         """Refuse the settings of other kinds of files, on which they would have no effect; those in `taken` are for this kind."""
+        if "na" not in taken and self.na is not None and len(self.absent) < len(self.na):
+            raise SettingError(
+                f"na: {describe} is not read as text, so only numbers can stand for missing values.", ["na"]
+            )
+        taken = (*taken, "na")
         given = [name for name in LAYOUT if name not in taken and getattr(self, name) not in (None, True)]
         text = [name for name in given if name not in PARTS]
         if text:
@@ -299,8 +366,9 @@ def without(unwanted: Collection[str], names: Sequence[str]) -> list[Remedy]:
     if len(kept) < FEWEST_COLUMNS:
         return []
     out = [name for name in names if name in unwanted]
-    what = listed(out) if all(map(str.strip, out)) else "the column that has no name"
-    return [Remedy(f"go on without {what}", {"columns": kept})]
+    if not all(map(str.strip, out)):  # which a list of names on the command line cannot hold
+        return [Remedy("go on without the column that has no name", {"columns": kept})]
+    return [Remedy(f"go on without {listed(out)}", {"drop": out})]
 
 
 def split_at(separator: str) -> Remedy:

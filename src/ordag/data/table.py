@@ -14,6 +14,8 @@ import numpy as np
 from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, listed, quoted
+from ordag.data.covariates import CONDITIONS, HELD
+from ordag.data.holding import indicators
 from ordag.data.labelled import Labels
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments, given_moments, resolved
@@ -22,6 +24,8 @@ from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
 from ordag.data.reading import FEWEST_COLUMNS, Reading
 from ordag.data.roles import WIDEST_RELATION, ColumnRole, confirmed, set_aside_sentence
 from ordag.data.scatter import MANY_COLUMNS
+from ordag.data.sentinels import sentinel_sentence
+from ordag.data.series import Series, SeriesSource
 from ordag.data.sources import DaskSource, Source, TensorSource
 from ordag.data.sources.paths import paths_of
 from ordag.data.table_checks import (
@@ -35,7 +39,7 @@ from ordag.data.table_checks import (
     least_squares_rows,
 )
 from ordag.data.transform import Changes, changed, held_fixed, open_table
-from ordag.errors import CollinearError, ColumnWarning, SettingError
+from ordag.errors import CollinearError, ColumnWarning, DataError, SettingError
 
 KNOWN = ("_gram", "gram_moments", "moments", "qr_moments", "_unadjusted", "rows_source", "_scan", "_sample")
 """What a table keeps of its rows once they have been read."""
@@ -65,18 +69,23 @@ class Table:
         self._judged = False  # whether columns may be set aside
         self._profile: Profile | None = None  # of moments, where one is known
         self._like: Moments | None = None
+        self._between = settings.clusters == "between"
+        self._leave_out = tuple(settings.leave_out)
         self._sampler: Sampler | None = None
         self._given = given_moments(data, settings, progress)
         self.source: Source | None = None
+        self.series: Series | None = None
         if self._given is None:
             self.source = open_table(data, settings)
             self.names, self.covariates = self.source.names, self.source.covariates
+            if isinstance(self.source, SeriesSource):
+                self.series = self.source.series
             self.columns = self.source.columns
             self._judged = not settings.strict and settings.columns is None
             if self.row_labels is not None and self.missing != "refuse":
                 if self.missing == "em":
                     raise SettingError(
-                        f"missing='em' does not go with {next(iter(settings.row_columns))}: incomplete rows are left out there "
+                        f"missing='em' does not go with {next(iter(settings.row_columns), 'lags')}: incomplete rows are left out there "
                         "(missing='drop').",
                         ["missing"],
                     )
@@ -98,11 +107,29 @@ class Table:
 
     @classmethod
     def of_moments(
-        cls, moments: Moments, profile: Profile | None, progress: Callable[[str], None] | None = None
+        cls,
+        moments: Moments,
+        profile: Profile | None,
+        progress: Callable[[str], None] | None = None,
+        series: Series | None = None,
     ) -> Table:
-        """Make a table of moments, with the profile of their rows where it is known."""
+        """Make a table of moments, with the profile of their rows, and what they are in time, where these are known."""
         table = cls(moments, progress=progress)
-        table._profile = profile
+        table._profile, table.series = profile, series
+        return table
+
+    def leaving_out(self, labels: Sequence[str]) -> Table:
+        """Return the table without the rows of these conditions, with what has been read already."""
+        table = copy(self)
+        table._profile, table._leave_out = None, (*self._leave_out, *labels)
+        moments = self._unadjusted.leaving_out(labels)
+        for known in KNOWN:
+            if known != "_scan":
+                vars(table).pop(known, None)
+        if self.source is None:
+            table._given = moments
+        else:
+            vars(table)["_unadjusted"] = moments
         return table
 
     def transformed(self, transform: Mapping[str, float | str] | None, columns: Sequence[str] | None = None) -> Table:
@@ -116,6 +143,17 @@ class Table:
                 f"The columns {quoted(list(self.transform))} have been changed already: open the table anew."
             )
         changing = Reading(transform=transform).transform or {}
+        if self.series is not None and self.series.lags:
+            if changing:
+                raise SettingError(
+                    "transform: the values of earlier times have been taken already: change the units when the table is opened "
+                    "(--transform).",
+                    ["transform"],
+                )
+            kept = (
+                self.series.names if columns is None else [name for name in self.series.names if name in set(columns)]
+            )
+            columns = self.series.select(kept).columns
         same = columns is None or tuple(columns) == self.names
         moments = self.moments if columns is None or same else self.moments.select(columns)
         names = moments.names
@@ -123,6 +161,8 @@ class Table:
         changes = Changes.of(changing, names, "the table" if self.source is None else self.source.describe)
         table = copy(self)
         table.names, table.transform = names, _changing(changing)
+        if self.series is not None and not same:
+            table.series = self.series.select([name for name in self.series.names if name in names])
         table._sampler = table._profile = None
         for known in KNOWN:
             vars(table).pop(known, None)
@@ -215,8 +255,16 @@ class Table:
     @property
     def row_labels(self) -> Labels | None:
         """The columns that say what rows are; None without any."""
-        labelled = any(one.use != "adjust" for one in self.covariates)
+        labelled = any(one.use not in HELD for one in self.covariates)
         return Labels(len(self.names), self.covariates) if labelled else None
+
+    @property
+    def cause_names(self) -> list[str]:
+        """The names of the categories that may be causes."""
+        given = None if self._given is None else self._given.causes
+        return [
+            one.name for one in (*self.covariates, *(() if given is None else given.covariates)) if one.use == "cause"
+        ]
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -225,7 +273,8 @@ class Table:
         notes = () if self.source is None else self.source.notes
         holes = None if self._known is None else self._known.holes
         read = "; ".join(note if k == 0 else f"{note[0].lower()}{note[1:]}" for k, note in enumerate(notes))
-        said = [f"{sentence}." for sentence in (aside, read) if sentence]
+        asked = sentinel_sentence({one.name: one.sentinels for one in self.columns if one.sentinels})
+        said = [f"{sentence}." for sentence in (aside, read, asked) if sentence]
         return (*said, *(() if holes is None else holes.sentences))
 
     def warn(self) -> Table:
@@ -280,6 +329,22 @@ class Table:
         if self.source is not None and self.source.rows is not None:
             check_size(self.source.rows, self.names, self._least_rows, self.source.prefix)
 
+    def _check_labels(self, moments: Moments) -> None:
+        """Refuse a column that leaves nothing to compare: nearly every row is a condition or a cluster of its own."""
+        labels = self.row_labels
+        if labels is None or moments.n >= self._least_rows(len(self.names)) or moments.rows < 2 * moments.n:
+            return
+        worst = max(labels.names.values(), key=lambda one: len(one.levels or ()))
+        count = len([one for one in worst.levels or () if one])
+        if count > 1:
+            what = "experiment" if worst.use in CONDITIONS[:3] else worst.use
+            raise DataError(
+                f"{'' if self.source is None else self.source.prefix}Column {worst.name!r} has {count:,} different values in "
+                f"{moments.rows:,} rows, so hardly two rows can be compared: {what} takes a column with several rows of "
+                "each value.",
+                [what],
+            )
+
     def _checked(self, moments: Moments) -> Moments:
         counted = moments if self._like is None else moments.counted_like(self._like)
         check_moments(counted.n, counted.mean, counted.spread, counted.names, self._least_rows)
@@ -290,6 +355,13 @@ class Table:
         """Moments with every digit of the data."""
         exact = None if self.gram_moments is None else resolved(self.gram_moments)
         return self.qr_moments if exact is None else self._checked(exact)
+
+    @property
+    def has_experiments(self) -> bool:
+        """Whether variables were acted on in some rows."""
+        given = () if self._given is None else self._given.conditions
+        uses = [*(one.kind for one in given), *(one.use for one in self.covariates)]
+        return any(use in CONDITIONS and use != "environment" for use in uses)
 
     @cached_property
     def gram_moments(self) -> Moments | None:
@@ -317,7 +389,9 @@ class Table:
     @cached_property
     def qr_moments(self) -> Moments:
         """Moments by orthogonal transformations of the rows, for any conditioning; given moments as they are."""
-        return self._checked(self._unadjusted.adjusted())
+        whole = self._unadjusted.between() if self._between else self._unadjusted
+        self._check_labels(whole)
+        return self._checked(whole.adjusted())
 
     @cached_property
     def _unadjusted(self) -> Moments:
@@ -332,14 +406,25 @@ class Table:
             summary = root_pass(
                 self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows, self.tell
             )
-        return Moments(**summary._asdict())
+        if self.series is not None and self.series.taken:
+            summary = summary._replace(n=max(summary.n - self.series.taken, 0), rows=summary.rows or summary.n)
+        return Moments(**summary._asdict()).leaving_out(self._leave_out)
+
+    @property
+    def _cluster_means(self) -> Array | None:
+        """The means of the clusters, with covariates held fixed, where these are the rows; else None."""
+        if not self._between or self.source is None:
+            return None
+        left = self._unadjusted.adjustment.left(self._unadjusted.clusters)
+        assert left is not None
+        return left.means
 
     @cached_property
     def rows_source(self) -> Source | None:
         """The source of the rows, with covariates held fixed; None for moments."""
         if self.source is None or not self.covariates:
             return self.source
-        return held_fixed(self.source, self._unadjusted.adjustment)
+        return held_fixed(self.source, self._unadjusted.adjustment.of_variables(len(self.names)))
 
     @property
     def _is_wide_file(self) -> bool:
@@ -390,14 +475,30 @@ class Table:
         if not self.covariates:
             return block, None
         columns, p = self.row_labels, len(self.names)
-        held = self.covariates if columns is None else columns.held
-        rows = self._unadjusted.adjustment.residuals(block[:, : p + len(held)], held)
         if columns is None:
-            return rows[self._telling(rows)], None
+            return self._fixed_within(block)
+        held = columns.held
+        rows = self._unadjusted.adjustment.residuals(block[:, : p + len(held)], held)
         labels = self._placed(columns.of(block))
+        if labels.condition is not None:  # the rows of some conditions are left out
+            used = labels.condition >= 0
+            rows, labels = rows[used], labels.of(used)
         rows = labels.centred(rows)
         left = self._telling(rows)
         return rows[left], labels.of(left)
+
+    def _fixed_within(self, block: Array) -> tuple[Array, RowLabels | None]:
+        """Return rows of the source with what is to be held fixed at its means, and the indicators of the categories that are causes."""
+        p, adjustment = len(self.names), self._unadjusted.adjustment
+        fixed = len(adjustment.covariates)
+        mine = self._unadjusted.covariates[fixed:]
+        Z = indicators(block[:, p + fixed :], self.covariates[fixed:], mine) if mine else block[:, :0]
+        q = Z.shape[1]
+        rows = np.concatenate([Z, block[:, : p + fixed]], axis=1)
+        if fixed:
+            rows = adjustment.residuals(rows, self.covariates[:fixed])
+        left = self._telling(rows[:, q:]) if fixed else np.ones(len(rows), dtype=bool)
+        return rows[left, q:], RowLabels(causes=rows[left, :q]) if mine else None
 
     def _placed(self, labels: RowLabels) -> RowLabels:
         """Return labels with the places of conditions among those of the moments."""
@@ -419,6 +520,9 @@ class Table:
         """The complete rows: all that are in memory, of a file an even sample. None for moments, which have no rows."""
         if self.source is None:
             return None
+        means = self._cluster_means
+        if means is not None:
+            return Rows(means, 1)
         X = self.source.array
         if X is not None:
             check = RowCheck(self.source.all_names, "refuse" if self.missing == "refuse" else "drop")
@@ -444,6 +548,9 @@ class Table:
         """An even sample of the rows and the extremes of the columns; None for moments without one."""
         if self.source is None or (self.row_labels is not None and isinstance(self.source, DaskSource)):
             return self._profile
+        means = self._cluster_means
+        if means is not None:
+            return Profile.of(means)
         known = "qr_moments" in vars(self) or self.covariates
         X = None if known or self.gram_moments is None else self.source.array
         return self._sample.thinned(sample_size(len(self.names))) if X is None else Profile.of(X)

@@ -5,25 +5,23 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
-from ordag.common.linalg import EPSILON, lengths, triangle
 from ordag.common.plain import plain, to_json
-from ordag.common.words import collinear, counted, listed, share, shown
+from ordag.common.words import listed, share, shown
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.decisions.given_graph import given_graph
-from ordag.errors import CollinearError, TooFewRowsError
+from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.adjustment import MOST_SETS, Adjustment
 from ordag.graph.dag import Dag
-from ordag.model.refit import robustness_value
+from ordag.model.sensitivity import Sensitivity
 
-LEVEL = 0.95
-"""The level of intervals."""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class Estimate(NamedTuple):
@@ -47,13 +45,16 @@ class AdjustmentAnswer:
     """What a graph says of estimating an effect, with estimates where there is a table.
 
     rule: the sets of variables by the graph alone. estimates: one for each set to hold fixed, the optimal one first; of a class in which
-    no set is valid, one for each set of parents that the cause may have (IDA). paths: the share of the graphs drawn for resamples that
-    have a directed path, nan without them.
+    no set is valid, one for each set of parents that the cause may have (IDA). sensitivity: of the first of them to hidden common causes.
+    paths: the share of the graphs drawn for resamples that have a directed path, nan without them. held: what estimates hold fixed beside
+    that, as the fit does.
     """
 
     rule: Adjustment
     estimates: tuple[Estimate, ...] = ()
+    sensitivity: Sensitivity | None = None
     paths: float = math.nan
+    held: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
@@ -101,6 +102,8 @@ class AdjustmentAnswer:
             said.append(f"Instrument: {shown(name)}{f', with {listed(given)} held fixed' if given else ''}.")
         if len(rule.minimal) == MOST_SETS:
             said.append(f"There may be more minimal sets than the {MOST_SETS} that were looked for.")
+        if self.held:
+            said.append(f"Held fixed as well, as in the fit: {listed(self.held)}.")
         if self.paths == self.paths:
             said.append(f"A directed path is in {share(self.paths)} of the graphs drawn for resamples of the rows.")
         return said
@@ -121,12 +124,24 @@ class AdjustmentAnswer:
             "instruments": [{"name": one.name, "given": list(one.given)} for one in rule.instruments],
             "possible_parents": None if rule.optimal is not None else [list(names) for names in self.sets],
             "estimates": [{key: plain(value) for key, value in one._asdict().items()} for one in self.estimates],
+            "sensitivity": None if self.sensitivity is None else self.sensitivity.to_dict(),
             "path_probability": plain(self.paths),
+            "held": list(self.held),
         }
 
     def to_json(self, indent: int | None = 2) -> str:
         """The document that `ordag adjust --json` prints."""
         return to_json(self.to_dict(), indent)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the first estimate under hidden common causes of any strength."""
+        from ordag.show.plots import chart
+        from ordag.show.plots.decisions import contours
+
+        if self.sensitivity is None:
+            raise SettingError("There is no estimate to draw: give data to adjust.")
+        found = self.sensitivity
+        return chart(lambda axes: contours(found, axes), ax)
 
     def __str__(self) -> str:
         from ordag.show.decisions import text
@@ -139,7 +154,7 @@ class AdjustmentAnswer:
 def adjust(graph: Any, source: str, target: str, data: Any = None, **reading: Any) -> AdjustmentAnswer:
     """Say which variables to hold fixed to estimate the total effect of one variable on another.
 
-    graph: a Dag, Cpdag, Fit or graph of networkx, or the path of a file: a saved fit (.ordag) or any format of graphs.
+    graph: as for `ordag.test`.
     data: a table to estimate the effect from, as for `ordag.learn`; for a fit, by default the moments it was learned from.
     reading: how to read the table.
 
@@ -163,7 +178,12 @@ def adjust(graph: Any, source: str, target: str, data: Any = None, **reading: An
     shares = [math.nan if not drawn else float(np.mean([one.is_valid(given) for one in drawn])) for given in sets]
     estimates = [_estimate(moments, rule, given, valid) for given, valid in zip(sets, shares, strict=True)]
     paths = float(np.mean([one.has_path for one in drawn])) if drawn else math.nan
-    return AdjustmentAnswer(rule, tuple(estimates), paths)
+    if fit is not None and fit.probabilities is not None:
+        i, j = fit.names.index(source), fit.names.index(target)
+        paths = max(paths, float(fit.probabilities.arrows[i, j]))
+    first = next((given for given in sets if target not in given), None)
+    found = None if first is None else Sensitivity.of(moments, source, target, first)
+    return AdjustmentAnswer(rule, tuple(estimates), found, paths, tuple(one.name for one in moments.held))
 
 
 def _sets(rule: Adjustment) -> tuple[tuple[str, ...], ...]:
@@ -185,18 +205,5 @@ def _estimate(moments: Moments, rule: Adjustment, given: tuple[str, ...], valid:
     """Regress the target on the cause and on what is held fixed; the effect is 0 where the target may be a parent of the cause."""
     if rule.target in given:
         return Estimate(given, 0.0, 0.0, 0.0, 0.0, math.nan, valid)
-    names = [*given, rule.source, rule.target]
-    where = {name: k for k, name in enumerate(moments.names)}
-    columns = moments.R[:, [where[name] for name in names]]
-    U, df = triangle(columns), moments.n - 2 - len(given)
-    if df < 1:
-        raise TooFewRowsError(
-            f"{moments.n} rows are too few to hold {counted(len(given), 'variable')} fixed: at least {len(given) + 3}."
-        )
-    if not (np.abs(U.diagonal()) > 8 * EPSILON * lengths(columns)).all():
-        raise CollinearError(collinear(rule.source, list(given)))
-    effect = float(U[-2, -1] / U[-2, -2])
-    std_error = float(abs(U[-1, -1] / U[-2, -2]) / np.sqrt(df))
-    away = float(stdtrit(df, (1.0 + LEVEL) / 2.0)) * std_error
-    robust = float(robustness_value(np.abs(effect / std_error) / np.sqrt(df)))
-    return Estimate(given, effect, std_error, effect - away, effect + away, robust, valid)
+    found = Sensitivity.of(moments, rule.source, rule.target, given)
+    return Estimate(given, found.estimate, found.std_error, *found.interval, found.robustness, valid)

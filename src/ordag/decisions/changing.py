@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,8 @@ from ordag.data.table import Table
 from ordag.decisions.claims import holm
 from ordag.decisions.equations import Difference, Equation, compare
 from ordag.decisions.given_graph import any_dag, given_graph
-from ordag.decisions.shares import EXACT_UP_TO, Model, shapley
+from ordag.decisions.shares import EXACT_UP_TO, FEW_ORDERS, Model, shapley
+from ordag.decisions.two_groups import two_groups
 from ordag.errors import ColumnError, SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
@@ -27,6 +29,7 @@ from ordag.learners.methods import check_settings, recipe_for
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 DRAWS = 200
 """Resamples of both tables for the intervals of the shares of equations."""
@@ -39,8 +42,9 @@ class Changes:
     """The equations of one graph in two tables.
 
     differences: the tests of every variable's equation. corrected: the p-values of weights, level and variance, a row for each variable,
-    corrected for their number (Holm). target: the variable whose change is explained; for the mean and the variance: `before`, `after`,
-    `values` (Shapley values of its ancestors' equations and its own) and `low`, `high` (95 % intervals).
+    corrected for their number (Holm). names: what the two groups of rows are called. target: the variable whose change is explained; for
+    the mean and the variance: `before`, `after`, `values` (Shapley values of its ancestors' equations and its own) and `low`, `high`
+    (95 % intervals).
     """
 
     graph: Dag
@@ -50,6 +54,7 @@ class Changes:
     corrected: Array
     level: float
     rows: tuple[int, int]
+    names: tuple[str, str] = ("before", "after")
     target: str | None = None
     explained: dict[str, dict[str, Any]] | None = None
 
@@ -121,6 +126,7 @@ class Changes:
         """The whole answer in plain values."""
         return {
             "rows": list(self.rows),
+            "groups": list(self.names),
             "nodes": list(self.graph.nodes),
             "arrows": [list(edge) for edge in self.graph.directed],
             "level": self.level,
@@ -135,6 +141,13 @@ class Changes:
         """The document that `ordag changes --json` prints."""
         return to_json(self.to_dict(), indent)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw what each equation adds to the change of the target; without a target, which parts of every equation differ."""
+        from ordag.show.plots import chart
+        from ordag.show.plots.decisions import changes
+
+        return chart(lambda axes: changes(self, axes), ax)
+
     def __str__(self) -> str:
         from ordag.show.decisions import text
 
@@ -145,9 +158,11 @@ class Changes:
 
 def changes(
     before: Any,
-    after: Any,
+    after: Any = None,
     graph: Any = None,
     *,
+    by: str | None = None,
+    values: Sequence[Any] | None = None,
     target: str | None = None,
     level: float = 0.05,
     method: str = "auto",
@@ -156,7 +171,9 @@ def changes(
 ) -> Changes:
     """Say which equations differ between two tables of the same variables, and what explains the change of a target.
 
-    before, after: tables, as for `ordag.learn`, or fits.
+    before, after: tables, as for `ordag.learn`, or fits; with `by`, one table.
+    by: the column that says which rows to compare. values: two of its values, each also the beginning of dates ("2025-05") or a range
+        ("1990..1995"), or one to hold against all others; not needed if it has two values, or dates in two months or two years.
     graph: as for `ordag.test`; without one, it is learned from both tables together, each with its own means.
     target: the variable whose change of mean and variance is shared out among the equations.
     level: of the tests, which are corrected for their number. seed: of the intervals.
@@ -172,11 +189,26 @@ def changes(
         raise SettingError(f"level={short(level)}: give a number between 0 and 1.")
     reading, asked = split_reading(settings)
     check_settings(method, asked)
+    if reading.get("lags"):
+        raise SettingError(
+            "lags: equations with earlier values are not compared between tables: leave lags out.", ["lags"]
+        )
     known = None if graph is None else any_dag(given_graph(graph)[0])
     wanted = {} if known is None else {"columns": list(known.nodes)}
-    first, second = (
-        one.moments if isinstance(one, Fit) else Table(one, **{**wanted, **reading}).moments for one in (before, after)
-    )
+    names = ("before", "after")
+    if by is None:
+        if after is None or values is not None:
+            raise SettingError(
+                "after: give a second table, or with by=… (--by) the column of one table that says which rows to compare."
+            )
+        first, second = (
+            one.within_causes.moments if isinstance(one, Fit) else Table(one, **{**wanted, **reading}).moments
+            for one in (before, after)
+        )
+    else:
+        if after is not None or isinstance(before, Fit):
+            raise SettingError("by: give one table, and the column of it that says which rows to compare.")
+        first, second, names = two_groups(before, by, values, **{**wanted, **reading})
     if known is None:
         common = [name for name in first.names if name in set(second.names)]
         if len(common) < 2:
@@ -195,7 +227,8 @@ def changes(
         known.index(target)
         explained = _explained(known, target, first, second, np.random.default_rng(seed))
     corrected = holm(p_values.ravel()).reshape(p_values.shape)
-    return Changes(known, fitted[0], fitted[1], differences, corrected, level, (first.n, second.n), target, explained)
+    rows = (first.rows, second.rows)
+    return Changes(known, fitted[0], fitted[1], differences, corrected, level, rows, names, target, explained)
 
 
 def _learned(first: Moments, second: Moments, method: str, settings: dict[str, Any]) -> Dag:
@@ -227,7 +260,10 @@ def _explained(
     models = model(first), model(second)
     values = shapley(models[0], models[1], random)
     count = DRAWS if len(names) <= EXACT_UP_TO else DRAWS // 4
-    draws = [shapley(model(_resampled(first, random)), model(_resampled(second, random)), random) for _ in range(count)]
+    draws = [
+        shapley(model(_resampled(first, random)), model(_resampled(second, random)), random, FEW_ORDERS)
+        for _ in range(count)
+    ]
     ends = [_target_moments(one) for one in models]
     explained = {}
     for k, what in enumerate(("mean", "variance")):

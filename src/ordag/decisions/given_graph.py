@@ -1,7 +1,8 @@
-"""Read the graph that a user gives: an object, a saved fit, or a file in any format of graphs."""
+"""Read the graph that a user gives: an object, a saved fit, a file in any format of graphs, or text in DAGitty, DOT or lavaan."""
 
 from __future__ import annotations
 
+import re
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from ordag.errors import GraphError, GraphFormatError, UnreadableError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
-from ordag.graph.formats import format_of, read_text
+from ordag.graph.formats import FORMATS, format_of, read_text
 from ordag.model.sem import LinearSEM
 from ordag.saved import ENDING, load
 
@@ -23,40 +24,85 @@ AnyGraph = Dag | Cpdag
 def given_graph(graph: Any) -> tuple[AnyGraph, Fit | None]:
     """Return a graph, and the fit that it comes from if it comes from one.
 
-    `graph` is a Dag, Cpdag, Fit, LinearSEM, a graph of networkx, or the path of a saved fit (.ordag) or of a file of a graph.
+    `graph` is a Dag, Cpdag, Fit, LinearSEM, a graph of networkx, the path of a saved fit (.ordag) or of a file of a graph, or the text
+    of a graph in the language of DAGitty, DOT or lavaan. A fit with categories as causes stands for its graph over the variables, within
+    the categories.
     """
+    if isinstance(graph, str) and (language := _language_of_text(graph)):
+        return _parsed(graph, language, "the text"), None
     if isinstance(graph, str | PathLike):
         return _read(graph)
     if isinstance(graph, Fit):
-        return graph.graph, graph
+        graph.at_one_time("This question")
+        return graph.graph, graph.within_causes
     if isinstance(graph, LinearSEM):
         return graph.dag, None
     if isinstance(graph, Dag | Cpdag):
         return graph, None
     if hasattr(graph, "is_multigraph"):
         return _directed(Cpdag.from_networkx(graph)), None
-    raise GraphError(f"graph={short(graph)}: give a Dag, a Cpdag, a Fit, a graph of networkx, or the path of a file.")
+    raise GraphError(
+        f"graph={short(graph)}: give a Dag, a Cpdag, a Fit, a graph of networkx, text, or the path of a file."
+    )
 
 
 def _read(graph: str | PathLike[str]) -> tuple[AnyGraph, Fit | None]:
     path = path_of(graph)
     if path.suffix.lower() == ENDING:
-        fit = load(path)
-        return fit.graph, fit
-    format = format_of(path)
+        return given_graph(load(path))
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise GraphFormatError(f"{spelled(path.name)} is not a graph in UTF-8: write it again as text.") from error
+    except FileNotFoundError as error:
+        raise UnreadableError(
+            f"There is no file {spelled(path)!r}: check the path, or give a graph in text, such as 'a -> b <- c'."
+        ) from error
     except OSError as error:
         raise UnreadableError(f"{spelled(path)}: {error.strerror or error}.") from error
+    return parsed_graph(text, path.name), None
+
+
+def parsed_graph(text: str, file: str = "") -> AnyGraph:
+    """Return the graph of a text, which stood in a file of this name or, without one, was typed."""
+    language = "" if _ends_as_file(file) else _language_of(text)  # a graph in a .txt, say
+    if not file and not language:
+        raise GraphFormatError("The text is not a graph: write its arrows, such as a -> b <- c.")
+    return _parsed(text, language or format_of(file), spelled(file) if file else "the text")
+
+
+def _ends_as_file(name: str) -> bool:
+    return name.lower().endswith((ENDING, *(ending for format in FORMATS.values() for ending in format.endings)))
+
+
+def _language_of_text(graph: str) -> str:
+    """Return the language of a text; "" for the path of a file."""
+    if _ends_as_file(graph):
+        return ""
     try:
-        edges = read_text(text, format)
+        exists = path_of(graph).exists()
+    except (OSError, ValueError):  # too long for a path
+        exists = False
+    return "" if exists else _language_of(graph)
+
+
+def _language_of(text: str) -> str:
+    """Return the language that a text of a graph is written in; "" if it does not look like a graph."""
+    if re.match(r"\s*(strict\s+)?digraph\b", text, re.IGNORECASE):
+        return "dot"
+    if "{" in text or re.search(r"<->|->|<-|--", text):
+        return "dagitty" if re.search(r"\{|\S\s*(<->|->|<-|--)\s*\S", text) else ""
+    return "lavaan" if re.search(r"\w\s*=?~+\s*[\w.]", text) else ""
+
+
+def _parsed(text: str, language: str, where: str) -> AnyGraph:
+    try:
+        edges = read_text(text, language)
         if not edges.undirected:
-            return Dag.from_edges(edges.nodes, edges.directed), None  # a → b → a is a cycle, not an undirected edge
-        return _directed(Cpdag.from_edges(edges.nodes, edges.directed, edges.undirected)), None
+            return Dag.from_edges(edges.nodes, edges.directed)  # a → b → a is a cycle, not an undirected edge
+        return _directed(Cpdag.from_edges(edges.nodes, edges.directed, edges.undirected))
     except GraphError as error:
-        raise GraphFormatError(f"{spelled(path.name)}: {error}") from error
+        raise GraphFormatError(f"{where}: {error}") from error
 
 
 def _directed(graph: Cpdag) -> AnyGraph:
@@ -76,4 +122,6 @@ def any_dag(graph: AnyGraph) -> Dag:
 
 def title_of(graph: Any) -> str:
     """Return a name of the graph for a heading."""
+    if isinstance(graph, str) and _language_of_text(graph):
+        return "this graph"
     return spelled(Path(graph).name) if isinstance(graph, str | PathLike) else shown(type(graph).__name__)

@@ -166,6 +166,7 @@ def intervene(
     """
     if not isinstance(fit, Fit):
         raise SettingError(f"fit={short(fit)}: give what ordag.learn gave.")
+    fit.at_one_time("intervene")
     sem = directed(fit)
     rules, words = _rules(fit.names, set or {}, shift or {}, rule or {})
     found = rules.applied(sem.B, sem.omega, fit.moments.mean)

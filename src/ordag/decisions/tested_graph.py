@@ -136,9 +136,9 @@ class GraphTest:
         if not self.contradicted:
             said = f"These rows do not contradict the graph{fit}."
             if self.random is not None:
-                little = "" if self.informative else " That says little:"
+                said += " With" if self.informative else " That says little: with"
                 said += (
-                    f"{little} With its variables mixed up it breaks {_between(self.random)} of {counted(claims, 'claim')}, "
+                    f" its variables mixed up it breaks {_between(self.random)} of {counted(claims, 'claim')}, "
                     f"as it stands {self._unadjusted}."
                 )
             return said + self._needless

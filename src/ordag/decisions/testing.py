@@ -9,6 +9,7 @@ import numpy as np
 from ordag.common.arrays import Array, Mask
 from ordag.common.checks import Seed, as_number, short
 from ordag.common.plain import plain
+from ordag.common.words import counted
 from ordag.data.moments import Moments
 from ordag.data.profile import Rows
 from ordag.data.table import Table
@@ -16,7 +17,7 @@ from ordag.decisions.claims import broken, given_parents, holm, two_sided, unit_
 from ordag.decisions.given_graph import AnyGraph, any_dag, given_graph
 from ordag.decisions.mending import best_change
 from ordag.decisions.tested_graph import Baseline, GraphTest
-from ordag.errors import DataError, SettingError
+from ordag.errors import DataError, GraphError, SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.learners.methods import recipe_for
@@ -42,7 +43,8 @@ def test(
 ) -> GraphTest:
     """Test a graph on a table: the fit as a whole, every independence that it claims, every arrow that it needs.
 
-    graph: a Dag, Cpdag, Fit or graph of networkx, or the path of a file: a saved fit (.ordag) or any format of graphs.
+    graph: a Dag, Cpdag, Fit or graph of networkx, the path of a file (a saved fit, .ordag, or any format of graphs), or the text of a graph
+        in the language of DAGitty, DOT or lavaan.
     data: as for `ordag.learn`; for a fit, by default the moments it was learned from.
     level: of the tests, which are corrected for their number (Holm).
     split: for a fit, learn the graph again from one half of the rows, drawn at random, and test it on the other.
@@ -58,6 +60,10 @@ def test(
     if not 0.0 < level < 1.0:
         raise SettingError(f"level={short(level)}: give a number between 0 and 1.")
     graph, fit = given_graph(graph)
+    if len(graph.nodes) < 2:
+        raise GraphError(
+            f"The graph has {counted(len(graph.nodes), 'variable')}: a claim that could be tested takes two."
+        )
     if split:
         return _on_other_half(fit, data, level, compare, seed, reading)
     if data is None:
@@ -81,8 +87,6 @@ def _tested(
     same_rows = fit is not None and _is_same(fit.moments, chosen)
     dag = any_dag(graph)
     p, n = chosen.p, chosen.n
-    if p < 2:
-        raise DataError("The graph has fewer than two variables: there is nothing to test.")
     fitted = refit(chosen, dag)
     U, adjacency = unit_root(chosen.R), dag.adjacency
     order = tuple(dag.index(name) for name in dag.topological_order())
@@ -188,7 +192,8 @@ def _on_other_half(
         raise SettingError(
             "split: the graph was not learned here, so there is nothing to learn again; give a fit or a saved one (.ordag)."
         )
-    known = {"columns": list(fit.names), "adjust": [one.name for one in fit.moments.held], **reading}
+    codes = [one.name for one in fit.moments.held if one.levels is not None]
+    known = {"columns": list(fit.names), "adjust": [one.name for one in fit.moments.held], "category": codes, **reading}
     rows = _kept_rows(fit) if data is None else Table(data, keep=2**26, **known).rows
     if rows is None or rows.stride > 1:
         raise SettingError(

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from ordag.evidence.conditions import conditions_caution
 from ordag.evidence.finding import Caution
 from ordag.evidence.hidden_causes import hidden_caution
+from ordag.evidence.in_time import time_cautions
 from ordag.evidence.rows import row_cautions
 from ordag.learners.found import Found
+
+MOST = 0.5
+"""The share of the arrows that do not count as right for one reason, from which on this reason comes first."""
 
 
 def cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
@@ -13,5 +18,7 @@ def cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
     if not found.graph.edge_count:
         return []
     hidden = hidden_caution(found) if found.recipe.linear else None
-    beware = [*row_cautions(found, hasty=hasty), *([] if hidden is None else [hidden])]
-    return sorted(beware, key=lambda caution: not caution.doubt)
+    in_time = time_cautions(found) if found.series is not None else []
+    others = [one for one in (conditions_caution(found), hidden) if one is not None]
+    beware = [*in_time, *row_cautions(found, hasty=hasty), *others]
+    return sorted(beware, key=lambda caution: (not caution.doubt, caution.discounted < MOST))

@@ -42,10 +42,12 @@ class Caution(NamedTuple):
     """A reason to expect more wrong arrows than chance alone would give.
 
     key: that of the finding it comes from. sentence: what is the case, for a person. advice: what to do about it.
-    doubt: the same in a few words, where it takes the ground from under a tested verdict.
+    doubt: the same in a few words, where it takes the ground from under a tested verdict. discounted: the share of the arrows that do not
+    count as right for this reason.
     """
 
     key: str
     sentence: str
     advice: str
     doubt: str = ""
+    discounted: float = 0.0

@@ -22,7 +22,7 @@ from ordag.common.linalg import inverse
 from ordag.common.words import about, share
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError, SettingError
-from ordag.evidence.hidden_causes import may_be_hidden
+from ordag.evidence.hidden_causes import hidden_doubts
 from ordag.learners.found import Found
 from ordag.resampling.replicates import Indices, Job, Replicate, run
 from ordag.resampling.resamplers import gaussian_resampler, seed_root
@@ -76,13 +76,14 @@ def expected(found: Found, tables: int | None = None) -> Expected | None:
 
 def _by_probabilities(found: Found) -> Expected | None:
     probabilities, adjacency = found.probabilities, found.graph.adjacency
-    if probabilities is None or not adjacency.any():
+    if probabilities is None or not found.whole_graph.edge_count:
         return None
-    # an arrow that a hidden cause could explain does not count as right
-    right, reverse = (probabilities.arrows * ~may_be_hidden(found))[adjacency], probabilities.arrows.T[adjacency]
-    return Expected(
-        wrong=float(1.0 - right.mean()), turned=float(reverse.sum() / probabilities.joined[adjacency].sum())
-    )
+    # an arrow that a hidden cause explains better does not count as right, and one that it explains nearly as well counts for less
+    right = (probabilities.arrows * (1.0 - hidden_doubts(found)))[adjacency]
+    reverse, joined = probabilities.arrows.T[adjacency], float(probabilities.joined[adjacency].sum())
+    if found.causes is not None and probabilities.causes is not None:
+        right = np.concatenate([right, probabilities.causes[found.causes.arrows]])
+    return Expected(wrong=float(1.0 - right.mean()), turned=float(reverse.sum()) / joined if joined else 0.0)
 
 
 def forecast(
@@ -100,7 +101,7 @@ def forecast(
         raise SettingError(
             "No table can be drawn from these equations, which need not be linear: there is no forecast of them."
         )
-    if not found.graph.edge_count:
+    if not found.graph.edge_count or found.has_earlier:
         return None
     count = usual_count(found) if replicates is None else replicates
     if not count:

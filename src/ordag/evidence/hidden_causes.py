@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ordag.common.arrays import Mask
+from ordag.common.arrays import Array, Mask
 from ordag.common.words import amount, counted, listed
 from ordag.evidence.common_factor import LEAST_VARIABLES, MOST_VARIABLES, common_factor
 from ordag.evidence.finding import Caution, Finding, Level, unchecked
 from ordag.learners.found import Found
+from ordag.learners.pooled.hidden_search import WORTHWHILE
 
 NAMED, TOLD = 4, 3
 """The most variables that a sentence names for a hidden cause, and the most hidden causes that it lists."""
@@ -29,6 +30,12 @@ ADVICE = "Measure what they have in common, or do not read arrows among them as 
 FEW_VARIABLES = 10
 """Variables up to which any gain counts."""
 
+NEARLY = 2.0
+"""The shortfall of a gain at which an arrow that a hidden cause could explain is doubted 1/e as much as at none."""
+
+LOOK = 3.0
+"""The shortfall within which a hidden cause explains the table nearly as well: 6 in units of BIC."""
+
 
 @dataclass(frozen=True, eq=False)
 class HiddenCauses:
@@ -36,7 +43,7 @@ class HiddenCauses:
 
     behind: for each the numbers of the columns that it acts on. gains: by how much each lowers the score, the others before it given.
     arrows: those of the graph that may come from them: both ends are behind the same hidden cause, and the model with the hidden causes
-    joins them by no arrow. names: of the columns. edges: of the graph.
+    joins them by no arrow. names: of the columns. edges: of the graph. short: by how much the gains fall short of what is asked for.
     """
 
     behind: tuple[tuple[int, ...], ...]
@@ -44,6 +51,22 @@ class HiddenCauses:
     arrows: Mask
     names: tuple[str, ...]
     edges: int
+    short: float = 0.0
+
+    @property
+    def explain(self) -> bool:
+        """Whether they explain the table better than arrows do."""
+        return bool(self.behind) and self.short <= 0.0
+
+    @property
+    def nearly(self) -> bool:
+        """Whether they explain some arrows, and the table nearly as well as these do."""
+        return 0.0 < self.short <= LOOK and bool(self.arrows.any())
+
+    @property
+    def doubts(self) -> Array:
+        """How much an arrow is doubted for them, at [i, j]: fully where they explain the table better, less the more they fall short."""
+        return np.asarray(self.arrows * math.exp(-max(self.short, 0.0) / NEARLY))
 
     @property
     def sentence(self) -> str:
@@ -69,8 +92,8 @@ class HiddenCauses:
         }
 
 
-def hidden_causes(found: Found) -> HiddenCauses | None:
-    """Return the hidden causes of some of the variables that explain the table better than arrows, from its moments alone.
+def likeliest_hidden_causes(found: Found) -> HiddenCauses | None:
+    """Return the hidden causes of some of the variables that explain the table best, from its moments alone.
 
     They are looked for once for each search. None for other methods than the pooled one, with fewer than 4 or more than 60 variables, with
     too few rows for regressions on all variables, and where columns nearly determine each other.
@@ -78,8 +101,6 @@ def hidden_causes(found: Found) -> HiddenCauses | None:
     models, number = found.result.with_hidden, {name: j for j, name in enumerate(found.names)}
     if models is None:
         return None
-    if models[0].score - models[-1].score < least_gain(len(found.names)):
-        models = models[:1]
     place = [number[name] for name in found.result.hidden_names]
     p, last = len(place), models[-1].adjacency
     left = np.zeros((p, p), dtype=bool)
@@ -90,7 +111,16 @@ def hidden_causes(found: Found) -> HiddenCauses | None:
         together[np.ix_(one, one)] = True
     gains = tuple(before.score - after.score for before, after in pairwise(models))
     arrows = found.graph.adjacency & together & ~(left | left.T)
-    return HiddenCauses(behind, gains, arrows, found.names, found.graph.edge_count)
+    short = max(least_gain(len(found.names)), WORTHWHILE) - sum(gains) if gains else 0.0
+    return HiddenCauses(behind, gains, arrows, found.names, found.graph.edge_count, short)
+
+
+def hidden_causes(found: Found) -> HiddenCauses | None:
+    """Return the hidden causes of some of the variables that explain the table better than arrows; as `likeliest_hidden_causes`."""
+    causes = likeliest_hidden_causes(found)
+    if causes is None or causes.explain:
+        return causes
+    return HiddenCauses((), (), np.zeros_like(causes.arrows), causes.names, causes.edges)
 
 
 def least_gain(p: int) -> float:
@@ -104,6 +134,12 @@ def may_be_hidden(found: Found) -> Mask:
     return np.zeros((len(found.names),) * 2, dtype=bool) if causes is None else causes.arrows
 
 
+def hidden_doubts(found: Found) -> Array:
+    """Return how much every arrow of the graph is doubted because a hidden cause could explain it, between 0 and 1."""
+    causes = likeliest_hidden_causes(found) if found.graph.edge_count else None
+    return np.zeros((len(found.names),) * 2) if causes is None else causes.doubts
+
+
 def _by_place(found: Found) -> HiddenCauses | None:
     """Return the hidden causes that could explain arrows of the graph, None if there are none."""
     causes = hidden_causes(found) if found.graph.edge_count else None
@@ -115,8 +151,8 @@ def hidden_caution(found: Found) -> Caution | None:
     causes = _by_place(found)
     if causes is not None:
         doubt = f"hidden common causes could explain {int(causes.arrows.sum())} of the arrows"
-        return Caution("hidden_causes", causes.sentence, ADVICE, doubt)
-    factor = common_factor(found)
+        return Caution("hidden_causes", causes.sentence, ADVICE, doubt, causes.arrows.sum() / causes.edges)
+    factor = None if found.has_earlier else common_factor(found)
     if factor is None or not (factor.explains or factor.nearly):
         return None
     doubt = "hidden common causes explain the table better than the arrows do" if factor.explains else ""
@@ -125,17 +161,22 @@ def hidden_caution(found: Found) -> Caution | None:
 
 def hidden_causes_finding(found: Found) -> Finding:
     """Report whether hidden common causes explain the table as well as the graph does."""
-    causes, factor = _by_place(found), common_factor(found)
+    causes = likeliest_hidden_causes(found) if found.graph.edge_count else None
+    if causes is not None and not (causes.arrows.any() and (causes.explain or causes.nearly)):
+        causes = None
+    factor = None if found.has_earlier else common_factor(found)
     if factor is None and causes is None:
         return unchecked(
             "hidden_causes",
             f"takes {LEAST_VARIABLES} to {MOST_VARIABLES} variables, more rows than variables, and a graph that a model has.",
         )
     numbers = {} if factor is None else factor.numbers
-    if causes is not None:
-        gain = amount(sum(causes.gains))
+    if causes is not None and (causes.explain or factor is None or not (factor.explains or factor.nearly)):
+        gain = sum(causes.gains)
+        nearly = "" if causes.explain else " nearly as well"
+        sentence = f"{causes.sentence[:-1]}{nearly} (score {amount(abs(gain))} {'better' if gain >= 0.0 else 'worse'})."
         return Finding(
-            "hidden_causes", "warning", f"{causes.sentence[:-1]} (score {gain} better).", {**numbers, **causes.numbers}
+            "hidden_causes", "warning" if causes.explain else "look", sentence, {**numbers, **causes.numbers}
         )
     assert factor is not None
     level: Level = "warning" if factor.explains else "look" if factor.nearly else "fine"

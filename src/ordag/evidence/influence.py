@@ -17,12 +17,16 @@ from ordag.errors import OrdagError, PrecisionWarning
 from ordag.evidence.arrows import DECIDED
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from
+from ordag.resampling.labelled import LabelledResampler
 
 MOST_COLUMNS, MOST_SECONDS = 20, 0.25
 """Beyond these, learning two more times takes too long."""
 
 LEVERAGE = 0.05
 """The share of the table that lies in one row, h = d²/(n − 1), below which no row is left out."""
+
+UNUSUAL = 0.05
+"""The chance of a row this far out among as many Gaussian rows above which none is left out: the farthest one always changes some arrow."""
 
 KEPT, LESS, LOST = 0.8, 0.2, 2
 """A row decides if a smaller share of the arrows stays without it, by so much less than without an ordinary row, and so many change."""
@@ -65,25 +69,39 @@ def deciding_row(found: Found) -> Lone | None:
     n, p = X.shape
     if n != found.rows or found.n <= least_squares_rows(p) or p > MOST_COLUMNS or not found.graph.edge_count:
         return None
-    d2 = distances(X)
-    farthest, middle = (int(k) for k in np.argsort(d2, kind="stable")[[-1, n // 2]])
-    if d2[farthest] < LEVERAGE * (n - 1):
+    ends = lies_out(X)
+    if ends is None:
         return None
+    farthest, middle = ends
     try:
-        kept = _kept(found, np.delete(X, farthest, axis=0))
+        kept = _kept(found, X, farthest)
         if kept >= KEPT or round((1.0 - kept) * found.graph.edge_count) < LOST:
             return None
-        ordinary = _kept(found, np.delete(X, middle, axis=0))
+        ordinary = _kept(found, X, middle)
     except OrdagError:
         return None
     return Lone(farthest, kept, ordinary) if kept <= ordinary - LESS else None
 
 
-def _kept(found: Found, rows: Array) -> float:
-    """Return the share of edges that are learned again from these rows, with their direction unless that is open anyway."""
+def lies_out(X: Array) -> tuple[int, int] | None:
+    """Return the row that could decide, and one of median distance; None where the farthest one lies no farther out than others do."""
+    n, p = X.shape
+    d2 = distances(X)
+    farthest, middle = (int(k) for k in np.argsort(d2, kind="stable")[[-1, n // 2]])
+    if d2[farthest] < LEVERAGE * (n - 1) or n * float(tail(d2[farthest], n, p)) > UNUSUAL:
+        return None
+    return farthest, middle
+
+
+def _kept(found: Found, X: Array, row: int) -> float:
+    """Return the share of edges that are learned again without a row, with their direction unless that is open anyway."""
+    labels, moments = None if found.profile is None else found.profile.complete.labels, found.moments
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)
-        moments = Moments.from_rows(rows, found.names).counted_like(found.moments)
+        if labels is None or not moments.conditions or any(one.root.covariates for one in moments.conditions):
+            moments = Moments.from_rows(np.delete(X, row, axis=0), found.names).counted_like(moments)
+        else:
+            moments = LabelledResampler(moments, X, labels).weighted((np.arange(len(X)) != row).astype(np.float64))
         again: Mask = learn_from(Table(moments), found.recipe.alone()).graph.adjacency
     arrows = found.best_graph.adjacency
     if found.probabilities is not None:

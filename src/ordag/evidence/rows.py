@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.common.arrays import Array
-from ordag.common.words import listed, share, shown
+from ordag.common.words import listed, share, shell_word, shown
 from ordag.data.moments import Moments
 from ordag.evidence.copies import duplicates, filled_in
 from ordag.evidence.dependence import grouping, levels, row_memory
@@ -48,9 +48,13 @@ def row_cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
     rows = None if found.profile is None else found.profile.complete.rows
     if rows is None or len(rows) < FEWEST_ROWS:
         return []
-    sample = Sample.of(rows, found.moments.mean, found.names, residuals=bool(found.moments.held))
-    beware = [caution for check in CHECKS.values() if (caution := check(sample)) is not None]
-    decides = None if hasty else influence_caution(found)
+    p, series = len(found.names) if found.series is None else found.series.p, found.series
+    mean, names = found.moments.mean[:p], found.names[:p]  # earlier values are those of other rows
+    sample = Sample.of(rows[:, :p], mean, names, residuals=bool(found.moments.held))
+    told = found.profile is not None and found.profile.labels is not None and found.profile.labels.unit is not None
+    checks = [check for key, check in CHECKS.items() if not (told and key == "dependent_rows")]
+    beware = [caution for check in checks if (caution := check(sample)) is not None]
+    decides = None if hasty or series is not None else influence_caution(found)
     return beware if decides is None else [*beware, decides]
 
 
@@ -73,7 +77,7 @@ def dependent_rows(sample: Sample) -> Caution | None:
             "dependent_rows",
             f"Rows come in {by.groups:,} groups by {column} and are alike within a group (intraclass correlation {by.alike:.2f}), so they "
             "count for fewer than they are.",
-            f"Learn from one row of each group, or from deviations from the group's means, without {column}.",
+            f"Learn within the groups, with cluster={sample.names[by.column]!r} (--cluster {shell_word(sample.names[by.column])}).",
             doubt,
         )
     if memory is None or not memory.found:
@@ -82,7 +86,8 @@ def dependent_rows(sample: Sample) -> Caution | None:
     return Caution(
         "dependent_rows",
         f"Neighbouring rows are alike (correlation {memory.least:.2f}), as {like}: they count for fewer than they are.",
-        "Learn from rows that are independent: one of each cluster, or rows far apart in time.",
+        "Name the column that says which rows belong together (cluster, --cluster) or when they were measured (time and lags); else "
+        "learn from rows far apart.",
         doubt,
     )
 
@@ -98,7 +103,7 @@ def groups_of_rows(sample: Sample) -> Caution | None:
             "groups_of_rows",
             f"The rows fall into two groups ({share(1.0 - split.share)} and {share(split.share)}) that differ most in {listed(names)}: "
             "what differs between groups looks like arrows.",
-            "Find out what the groups are, and learn from each by itself.",
+            "If a column says which group a row is in, name it (environment, --environment); else find out what the groups are.",
             doubt,
         )
     models = two_models(sample.X)
@@ -110,7 +115,7 @@ def groups_of_rows(sample: Sample) -> Caution | None:
         f"The rows fall into two groups ({share(1.0 - models.share)} and {share(models.share)}) with different relations, or relations "
         f"are curved: the correlation of {shown(a)} and {shown(b)} is {models.correlations[0]:.2f} in one group and "
         f"{models.correlations[1]:.2f} in the other.",
-        "Find out what the groups are, and learn from each by itself.",
+        "If a column says which group a row is in, name it (environment, --environment); else find out what the groups are.",
         doubt,
     )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -46,6 +46,16 @@ class Constraints:
     def fixed(self) -> Mask:
         """Arrows whose pair, if adjacent, can have no other direction."""
         return self.allowed & ~self.allowed.T
+
+
+def without_causes(names: Sequence[str], variables: Sequence[int], known: Constraints | None) -> Constraints:
+    """Return the constraints, if there are any, with no arrow into these variables but those that are required."""
+    if known is None:
+        none = np.zeros((len(names), len(names)), dtype=bool)
+        known = Constraints(tuple(names), ~np.eye(len(names), dtype=bool), none, none, {})
+    allowed = known.allowed.copy()
+    allowed[:, list(variables)] &= known.required[:, list(variables)]
+    return replace(known, allowed=allowed)
 
 
 def violations(graph: Graph, known: Constraints) -> list[str]:

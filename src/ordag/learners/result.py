@@ -104,6 +104,10 @@ class Result:
         graph: Graph = found.graph if found.oriented is None else found.oriented.before
         return graph.arrows if isinstance(graph, Cpdag) else NO_LINKS
 
+    def by_conditions(self, found: Learned) -> Links:
+        """Return the arrows that experiments direct, or environments, and no class without them."""
+        return NO_LINKS
+
     def remarks(self, found: Learned) -> Iterator[str]:
         """Yield warnings for readers of the graph that may take time to work out."""
         yield from ()

@@ -79,6 +79,9 @@ class MethodSettings(Settings):
     rests_on_condition: ClassVar[bool] = True
     """Whether its directions rest on the condition of Park & Kim's Theorem 2.2."""
 
+    takes_experiments: ClassVar[bool] = False
+    """Whether rows in which a variable was acted on are left out of its equation."""
+
     rests_on: ClassVar[str] = (
         "This method takes the variable with the least variance, given those before it, to come next, and variances are in squared "
         "units of their columns: a column in smaller units has larger numbers, and goes towards the end."

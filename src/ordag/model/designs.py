@@ -28,6 +28,7 @@ class Streams(NamedTuple):
     weights: np.random.Generator
     variances: np.random.Generator
     rows: np.random.Generator
+    experiments: np.random.Generator
 
 
 class DrawnModel(NamedTuple):

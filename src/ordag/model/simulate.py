@@ -21,12 +21,14 @@ from ordag.model.sem import LinearSEM, numbered
 class Simulation:
     """A model and rows drawn from it; `sem, X = simulate(...)` unpacks the two.
 
-    `order` holds the columns in the order in which the model was drawn, causes first.
+    `order` holds the columns in the order in which the model was drawn, causes first. `experiments` names the variable that was acted
+    on in each row, "" for none, if experiments were asked for.
     """
 
     sem: LinearSEM
     X: Array
     order: tuple[int, ...]
+    experiments: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,6 +57,8 @@ def simulate(
     degree: float | None = None,
     weights: Range | None = None,
     variances: str | float | Range | None = None,
+    experiments: int = 0,
+    experiment_rows: int = 100,
     progress: Callable[[str], None] | None = None,
 ) -> Simulation:
     """Draw a random model of p variables, and n rows from it.
@@ -83,6 +87,9 @@ def simulate(
     variances
       all but Park & Kim's: error variances, "equal" (all 1) unless given, a number for all, or a range
       (low, high) to draw from uniformly.
+    experiments
+      how many variables are acted on, one at a time: each is set at random, without regard to its causes, in `experiment_rows`
+      rows more, with the standard deviation that it has in the first n, where nothing is acted on.
     seed
       an int, a Generator or a SeedSequence. An int or a SeedSequence gives the same model for every n.
     progress
@@ -111,7 +118,28 @@ def simulate(
     sizes[dag.links.find(causes, effects)] = model.weights
     omega[order] = model.omega
     sem = LinearSEM.of(dag, sizes, omega)
-    return Simulation(sem, sem.sample(n, streams.rows, progress=progress), tuple(order.tolist()))
+    if not is_whole(experiments, 0) or experiments > p:
+        raise SettingError(
+            f"experiments={short(experiments)}: between 0 and {p} variables can be acted on.", ["experiments"]
+        )
+    if not is_whole(experiment_rows, 1):
+        raise SettingError(f"experiment_rows={short(experiment_rows)}: an experiment has at least one row.")
+    X, labels = sem.sample(n, streams.rows, progress=progress), [""] * n if experiments else []
+    parts = [X]
+    spread = np.sqrt(sem.covariance().diagonal()) if experiments else np.empty(0)
+    for j in streams.experiments.permutation(p)[:experiments].tolist():
+        parts.append(_acted_on(sem, j, spread[j]).sample(experiment_rows, streams.experiments))
+        labels += [sem.names[j]] * experiment_rows
+    return Simulation(sem, np.concatenate(parts), tuple(order.tolist()), tuple(labels))
+
+
+def _acted_on(sem: LinearSEM, j: int, spread: float) -> LinearSEM:
+    """Return the model in which variable j has no causes and this standard deviation."""
+    edges = {(a, b): weight for (a, b), weight in sem.edges.items() if b != sem.names[j]}
+    omega = np.array(sem.omega)
+    omega[j] = spread**2
+    dag = Dag.from_edges(sem.names, list(edges))
+    return LinearSEM.of(dag, list(edges.values()), omega, sem.intercept)
 
 
 def _design(design: str) -> tuple[str, Design]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -174,6 +174,14 @@ class Ordering:
     def by_steps(cls, steps: Steps, moments: Moments, rule: str) -> Ordering:
         """The ordering of a rule without a factor."""
         return cls(moments=moments, rule=rule, **steps._asdict())
+
+    def of_units(self, moments: Moments, factors: Array) -> Ordering:
+        """Return the same order with the factor of `moments`; this one was found with their columns multiplied by the factors.
+
+        What the steps compared stays as it was, in the units that it was compared in.
+        """
+        factor = None if self.factor is None else Factor.of(self.L / factors[self.order, None])
+        return replace(self, moments=moments, factor=factor)
 
     @property
     def n(self) -> int:

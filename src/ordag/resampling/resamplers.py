@@ -29,6 +29,7 @@ from ordag.data.moments import Moments
 from ordag.data.reweighted import Reweighted
 from ordag.data.scatter import WELL_CONDITIONED, root_of_scatter
 from ordag.errors import CollinearError, TooFewRowsError
+from ordag.resampling.labelled import ConditionsResampler
 
 
 class Resampler(Protocol):
@@ -192,8 +193,10 @@ class GramResampler:
         return _moments(n, mean, root[0], self.base, squared=root[1] < WELL_CONDITIONED)
 
 
-def gaussian_resampler(base: Moments, *, rows: bool) -> WishartResampler | GaussianRowResampler:
+def gaussian_resampler(base: Moments, *, rows: bool) -> Resampler:
     """Return a resampler of the Gaussian distribution with these moments; with `rows` for methods that need rows."""
+    if base.conditions:
+        return ConditionsResampler(base)
     return GaussianRowResampler(base) if rows else WishartResampler(base)
 
 

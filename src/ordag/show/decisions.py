@@ -14,12 +14,16 @@ from ordag.common.words import counted, harmless, listed, number, percent, proba
 from ordag.decisions.adjusting import AdjustmentAnswer
 from ordag.decisions.changing import Changes
 from ordag.decisions.explaining import Explanation
+from ordag.decisions.in_time import Ahead, Response
 from ordag.decisions.intervening import Intervention
 from ordag.decisions.tested_graph import GraphTest, claim
 from ordag.show.screen import Column, print_head, say, show_table
 
 MOST_ROWS = 20
 """Rows of a table on a terminal."""
+
+MOST_STEPS, COLUMN_WIDTH = 60, 30
+"""Steps of time on a terminal, and the width of a column with an interval."""
 
 
 def text(answer: Any, width: int = 100) -> str:
@@ -68,6 +72,49 @@ def _(answer: GraphTest, console: Console, description: str) -> None:
         ]
         show_table(console, table)
         _rest(console, len(arrows["source"]) - MOST_ROWS, "arrows")
+    _notes(console, answer.notes)
+
+
+@print_decision.register
+def _(answer: Response, console: Console, description: str) -> None:
+    print_head(console, description, f"{shown(answer.source)} → {shown(answer.target)}")
+    _verdict(console, answer.sentence)
+    _title(console, f"{(answer.step or 'step').capitalize()}s later")
+    columns = answer.columns
+    rows = range(min(len(columns["step"]), MOST_STEPS))
+    table = [
+        Column("", [str(columns["step"][k]) for k in rows], right=True),
+        Column("change", [number(columns["estimate"][k]) for k in rows], right=True),
+    ]
+    if columns["low"][0] is not None:
+        spans = [f"{number(columns['low'][k], 3)} to {number(columns['high'][k], 3)}" for k in rows]
+        table += [
+            Column(f"{100 * answer.level:g} % interval", spans, right=True, rank=1),
+            Column("changes at all", [percent(columns["probability"][k]) for k in rows], right=True, rank=0),
+        ]
+    show_table(console, table)
+    _rest(console, len(columns["step"]) - MOST_STEPS, "steps")
+    _notes(console, answer.notes)
+
+
+@print_decision.register
+def _(answer: Ahead, console: Console, description: str) -> None:
+    print_head(console, description, answer.sentence[:-1])
+    steps, p = answer.estimate.shape
+    wide = max(1, (console.width - 8) // COLUMN_WIDTH)
+    for first in range(0, p, wide):
+        columns = [Column((answer.step or "step"), [str(h + 1) for h in range(min(steps, MOST_STEPS))], right=True)]
+        for j in range(first, min(first + wide, p)):
+            cells = []
+            for h in range(min(steps, MOST_STEPS)):
+                span = ""
+                if answer.graphs:
+                    span = f" ({number(answer.low[h, j], 3)} to {number(answer.high[h, j], 3)})"
+                cells.append(f"{number(answer.estimate[h, j], 3)}{span}")
+            columns.append(Column(shown(answer.names[j]), cells, right=True))
+        console.print()
+        show_table(console, columns)
+    _rest(console, steps - MOST_STEPS, "steps")
     _notes(console, answer.notes)
 
 

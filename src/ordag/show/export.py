@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ordag.common.files import write_whole
 from ordag.errors import OutputError
 from ordag.graph.formats import FORMATS, format_of, write_text
+from ordag.handover import edge_attributes, to_lavaan
 from ordag.saved import ENDING
 from ordag.saved import save as saved
 from ordag.show.files import check_output
@@ -43,7 +44,7 @@ def content(fit: Fit, path: str | PathLike[str]) -> str | bytes:
     """Return the content of a file of this name.
 
     .ordag is everything, for `ordag.load`; .json is the whole answer, .csv the table of edges, .html the report, .svg, .pdf and .png the
-    picture; the other endings are those of `ordag.graph.formats`, with weights where the format holds them.
+    picture; the other endings are those of `ordag.graph.formats`, with weights and what else is known of arrows where the format holds it.
     """
     ending = max((one for one in endings() if str(path).lower().endswith(one)), key=len, default="")
     if ending == ENDING:
@@ -56,7 +57,11 @@ def content(fit: Fit, path: str | PathLike[str]) -> str | bytes:
         return report(fit)
     if ending in ENDINGS:
         return picture(fit, path)
-    return write_text(fit.graph, format_of(path), fit.edge_weights)
+    format = format_of(path)
+    if format == "lavaan":
+        return to_lavaan(fit)
+    categories = () if fit.causes is None else fit.causes.names
+    return write_text(fit.whole_graph, format, fit.edge_weights, edge_attributes(fit), categories)
 
 
 def _edge_table(fit: Fit) -> str:
@@ -70,7 +75,8 @@ def _edge_table(fit: Fit) -> str:
         columns["undirected"] = ["false"] * len(columns["source"])
     arrows = zip(*columns.values(), strict=True)
     lines = [{"source": a, "target": b, "undirected": "true"} for a, b in fit.graph.undirected]
-    joined = set(fit.graph.links.source.tolist() + fit.graph.links.target.tolist())
-    lone = [{"source": name} for place, name in enumerate(fit.names) if place not in joined]
+    links = fit.whole_graph.links
+    joined = set(links.source.tolist() + links.target.tolist())
+    lone = [{"source": name} for place, name in enumerate(fit.whole_graph.nodes) if place not in joined]
     rows = [*(dict(zip(columns, row, strict=True)) for row in arrows), *lines, *lone]
     return pd.DataFrame(rows, columns=list(columns), dtype=object).to_csv(index=False, lineterminator="\n")

@@ -182,17 +182,18 @@ def _changed_settings(fit: Fit) -> dict[str, Any]:
 
 
 def _reading_option(name: str, value: Any) -> list[str]:
+    option = f"--{name.replace('_', '-')}"
     if name in (*COLUMN_LISTS, "na"):
         plain = all("," not in column and column == column.strip() for column in value)
         listed = value if len(value) > 1 else (*value, *value)  # only a repeated option takes a name with a comma
-        return [f"--{name}", ",".join(value)] if plain else [word for one in listed for word in (f"--{name}", one)]
+        return [option, ",".join(value)] if plain else [word for one in listed for word in (option, one)]
     if name in ("transform", "role"):
-        return [word for column, change in value.items() for word in (f"--{name}", f"{column}={change}")]
+        return [word for column, change in value.items() for word in (option, f"{column}={change}")]
     if name == "strict":
         return ["--strict"]
     if name == "header":
         return ["--no-header"]
-    return [f"--{name}", "tab" if value == "\t" else str(value)]
+    return [option, "tab" if value == "\t" else str(value)]
 
 
 def _resampling(fit: Fit) -> dict[str, Any]:

@@ -62,6 +62,7 @@ def report(
     progress: called with short messages while the page is made.
     """
     if compare and not isinstance(compare, Comparison):
+        fit.at_one_time("The comparison of a report")
         compare = compare_methods(fit.moments, compare, progress=progress)
     unchecked = "" if diagnosis is not None else _why_unchecked(fit, check)
     if diagnosis is None and not unchecked:

@@ -17,24 +17,33 @@ from ordag.evidence.verdict import TIERS, Verdict
 from ordag.show.screen import Column, print_head, say, show_table
 from ordag.show.text import (
     arrows,
+    differences,
     edge_cells,
+    group_cells,
     heading,
+    kinds_of_rows,
     left_out,
     legend,
     lines_without_direction,
     margin,
     other_units,
     other_warnings,
+    present,
     resampled,
     scored,
+    sources,
     tied_with,
 )
 
 if TYPE_CHECKING:
+    from ordag.decisions.environment_changes import EnvironmentChanges
     from ordag.fit import Fit
 
 MOST_ROWS = 40
 """Rows of a table on a terminal."""
+
+MOST_CHANGES = 15
+"""Rows of the table of equations that differ."""
 
 ELSEWHERE = "; see --json or --out"
 
@@ -59,18 +68,24 @@ def print_fit(
     """
     print_head(console, description, heading(fit))
     _print_aside(fit.columns, console, typed)
+    for sentence in kinds_of_rows(fit):
+        say(console, harmless(f"{sentence}."))
     if fit.order is not None:
         _section(console, "Order, causes first")
         if fit.ordering is not None:
             _print_steps(fit, console)
         else:
-            more = f" and {len(fit.order) - MOST_ROWS} more" if len(fit.order) > MOST_ROWS else ""
-            say(console, f"{', '.join(map(shown, fit.order[:MOST_ROWS]))}{more}", "  ")
+            order = present(fit)
+            more = f" and {len(order) - MOST_ROWS} more" if len(order) > MOST_ROWS else ""
+            say(console, f"{', '.join(map(shown, order[:MOST_ROWS]))}{more}", "  ")
     _section(console, "Graph")
     _print_graph(fit, console)
     _section(console, "Arrows")
     _print_arrows(fit, console)
+    _print_groups(fit, console)
     _print_lines(fit, console)
+    if fit.changes is not None:
+        _print_changes(fit.changes, console)
     console.print()
     print_verdict(fit.verdict, console, verbose=verbose)
     few = typed(few_values_sentence(fit.columns))
@@ -85,7 +100,7 @@ def print_fit(
         if sentence:
             say(console, f"{harmless(sentence)}.", style="dim")
     for sentence in other_warnings(fit):
-        _warn(console, sentence)
+        _warn(console, typed(sentence))
 
 
 def print_verdict(verdict: Verdict, console: Console, *, verbose: bool = False) -> None:
@@ -105,6 +120,8 @@ def print_diagnosis(
     """Print the verdict, then the findings from warnings to what is fine; `typed` as for `print_fit`."""
     print_head(console, description, diagnosis.heading)
     _print_aside(diagnosis.fit.columns, console, typed)
+    for sentence in kinds_of_rows(diagnosis.fit):
+        say(console, harmless(f"{sentence}."))
     console.print()
     print_verdict(diagnosis.verdict, console, verbose=True)
     width = max(len(finding.key) for finding in diagnosis.findings)
@@ -121,7 +138,7 @@ def print_diagnosis(
             show_table(console, [Column("", titles, style="cyan"), Column("", sentences, prose=True)])
     for sentence in other_warnings(diagnosis.fit):
         console.print()
-        _warn(console, sentence)
+        _warn(console, typed(sentence))
 
 
 def print_comparison(
@@ -184,6 +201,25 @@ def _warn(console: Console, sentence: str) -> None:
     say(console, Text.assemble(("Warning ", "bold yellow"), harmless(sentence)))
 
 
+def _print_changes(changes: EnvironmentChanges, console: Console) -> None:
+    """Print which equations differ between environments, and in what."""
+    _section(console, "Equations that differ between environments")
+    rows = differences(changes)
+    if not rows:
+        say(console, harmless(f"{changes.sentence}."), "  ")
+        return
+    each = zip(*rows[:MOST_CHANGES], strict=True)
+    variables, environments, what, p_values = (list(column) for column in each)
+    columns = [
+        Column("equation of", variables),
+        Column("in", environments),
+        Column("differs", what, prose=True),
+        Column("p", p_values, right=True, rank=1),
+    ]
+    show_table(console, columns, elsewhere="; see --json")
+    _print_rest(console, len(changes.found) - MOST_CHANGES, "differences", "--json")
+
+
 def _print_rest(console: Console, count: int, what: str, options: str = "--json or --out") -> None:
     if count > 0:
         say(console, f"… and {count} more {what}: see {options}", "  ", style="dim")
@@ -222,7 +258,7 @@ def _print_arrows(fit: Fit, console: Console) -> None:
         console.print("  none")
         return
     table = [
-        Column("source", [shown(name) for name in columns["source"][:count]]),
+        Column("source", [shown(name) for name in sources(fit, count)]),
         Column("", ["→"] * count),
         Column("target", [shown(name) for name in columns["target"][:count]]),
     ]
@@ -233,6 +269,21 @@ def _print_arrows(fit: Fit, console: Console) -> None:
     _print_rest(console, len(columns["source"]) - MOST_ROWS, "arrows")
     if legend(fit):
         say(console, legend(fit), "  ", "dim")
+
+
+def _print_groups(fit: Fit, console: Console) -> None:
+    if not fit.cause_arrows:
+        return
+    _section(console, "Categories as causes")
+    cells = group_cells(fit, MOST_ROWS)
+    prose = list(cells)[-1]
+    ranks = {"F test": 0, "p": 1}
+    columns = [
+        Column(title, values, right=title == "p", prose=title == prose, rank=ranks.get(title))
+        for title, values in cells.items()
+    ]
+    show_table(console, columns, elsewhere=ELSEWHERE)
+    _print_rest(console, len(fit.cause_arrows) - MOST_ROWS, "arrows from categories")
 
 
 def _print_lines(fit: Fit, console: Console) -> None:

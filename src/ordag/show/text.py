@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordag.common.words import counted, harmless, joined, listed, number, percent, probability, shown
+from ordag.common.words import counted, harmless, joined, listed, mean_digits, number, percent, probability, shown
+from ordag.data.equations import is_untouched
 from ordag.data.roles import few_values_sentence, set_aside_sentence
+from ordag.data.series import lagged_name
 from ordag.graph.acyclic import reachable
 from ordag.graph.graph import arrow
 from ordag.learners.pooled.posterior import SETTLED
 
 if TYPE_CHECKING:
     from ordag.data.moments import Moments
+    from ordag.decisions.environment_changes import EnvironmentChanges
+    from ordag.evidence.causes import CauseArrow
     from ordag.evidence.verdict import Verdict
     from ordag.fit import Fit
     from ordag.show.view import Pairs
@@ -39,29 +43,62 @@ def heading(fit: Fit) -> str:
     outlying = f", {counted(moments.outlying, 'outlying row')} left out" if moments.outlying else ""
     held = f" · {held_fixed(moments)}" if moments.held else ""
     worth = f" that count for {fit.n:,}" if moments.missing == "em" else ""
-    sizes = f"{counted(fit.rows, 'row')}{worth}{dropped}{outlying} · {counted(len(fit.names), 'variable')}{held}"
-    return f"{fit.method} · {sizes} · {counted(fit.graph.edge_count, 'edge')}"
+    sizes = f"{counted(fit.rows, 'row')}{worth}{dropped}{outlying} · {counted(variables(fit), 'variable')}{in_time(fit)}{held}"
+    return f"{fit.method} · {sizes}{of_causes(fit)} · {counted(fit.whole_graph.edge_count, 'edge')}"
+
+
+def of_causes(fit: Fit) -> str:
+    """Name the categories that may be causes, as a part of the heading."""
+    if fit.causes is None:
+        return ""
+    named = [f"{shown(name)} ({counted(len(levels), 'value')})" for name, levels in fit.cause_levels.items()]
+    count = len(named)
+    return f" · {joined(named, 4)} as {'a possible cause' if count == 1 else 'possible causes'}"
+
+
+def variables(fit: Fit) -> int:
+    """Return the number of variables, earlier values of the same ones not counted."""
+    return len(fit.names) if fit.series is None else fit.series.p
+
+
+def in_time(fit: Fit) -> str:
+    """Say how many earlier times there are, and what was done to the series first."""
+    series = fit.series
+    if series is None:
+        return ""
+    said = [counted(series.lags, "lag")] if series.lags else ["in time"]
+    if series.step:
+        said[0] += f" of a {series.step}" if series.lags and not series.step[0].isdigit() else ""
+    said += [f"{counted(series.difference, 'difference')}"] if series.difference else []
+    said += [f"season of {series.season} removed"] if series.season else []
+    return f" · {', '.join(said)}"
 
 
 def summary(fit: Fit, most: int = 30) -> str:
     """Describe the fit in a few lines, with at most `most` variables: what `print(fit)` shows."""
     lines = [f"Fit: {heading(fit)}"]
     if fit.order is not None:
-        first = map(shown, fit.order[:most])
-        lines.append(f"order  {' < '.join(first)}{' < …' if len(fit.order) > most else ''}")
+        order = present(fit)
+        lines.append(f"order  {' < '.join(map(shown, order[:most]))}{' < …' if len(order) > most else ''}")
     pointing = [(name, line) for name, line in arrows(fit) if line] if len(fit.names) <= 2000 else []
     width = max((len(name) for name, _ in pointing[:most]), default=0)
     lines += [f"  {name:<{width}} {line}" for name, line in pointing[:most]]
     if len(pointing) > most:
         lines.append(f"  … and {len(pointing) - most} more: see .edges")
-    lines += notes(fit)
+    lines += [*kinds_of_rows(fit), *notes(fit)]
     lines += [f"warning: {harmless(sentence)}" for sentence in fit.warnings]
     return "\n".join(lines)
 
 
+EARLIER = (
+    "Effects of earlier values on this page are those with all other earlier values held fixed: fit.response (ordag effect … --steps 12) "
+    "follows a change over time"
+)
+
+
 def headline(fit: Fit, pairs: Pairs) -> list[str]:
     """Describe the graph in one or two sentences; how sure it is, the verdict says."""
-    if not fit.graph.edge_count:
+    if not fit.graph.edge_count and not fit.cause_arrows:
         return [
             f"No edges were found among {counted(len(fit.names), 'variable')}.",
             f"These {counted(fit.rows, 'row')} give no evidence that any of them causes another; weak effects may need more rows.",
@@ -73,12 +110,37 @@ def headline(fit: Fit, pairs: Pairs) -> list[str]:
         )
         if kind == "arrow" and reason in ("open", "hidden", "pending")
     }
-    return [_graph_sentence(fit, open_arrows), *filter(None, [_strongest(fit, pairs, open_arrows)])]
+    joins = [_graph_sentence(fit, open_arrows)] if fit.graph.edge_count else []
+    strongest = _strongest(fit, pairs, open_arrows) if joins else ""
+    said = [sentence for sentence in (*joins, _of_categories(fit), strongest) if sentence]
+    changes = [] if fit.changes is None else [fit.changes.sentence]
+    return [*said, *(f"{sentence}." for sentence in (*kinds_of_rows(fit), *changes))]
+
+
+def _of_categories(fit: Fit) -> str:
+    """Say which categories have effects, and on what."""
+    arrows = fit.cause_arrows
+    if not arrows:
+        return ""
+    sources = list(dict.fromkeys(shown(one.source) for one in arrows))
+    places = {name: k for k, name in enumerate(fit.order or fit.names)}
+    targets = sorted({one.target for one in arrows}, key=places.__getitem__)
+    several = len(sources) > 1
+    named = joined(sources, 4) if len(sources) <= 4 else f"{len(sources)} categories"
+    alone = "" if fit.graph.edge_count else "No arrow joins two variables. "
+    return (
+        f"{alone}The {'categories' if several else 'category'} {named} {'have' if several else 'has'} direct effects on "
+        f"{joined(list(map(shown, targets)), 6)}."
+    )
 
 
 def _graph_sentence(fit: Fit, open_arrows: set[tuple[int, int]]) -> str:
     graph, p = fit.graph, len(fit.names)
     count, lines = len(graph.directed), len(graph.undirected)
+    if fit.series is not None and fit.has_earlier:
+        later = int((graph.arrows.source >= fit.series.p).sum())
+        now = f"{counted(count + lines - later, 'edge')} at the same time"
+        return f"{now} and {counted(later, 'arrow')} from earlier times join {counted(fit.series.p, 'variable')}."
     kinds = [counted(count, "arrow")] if count or not lines else []
     kinds += [counted(lines, "line")] if lines else []
     joins = f"{' and '.join(kinds)} {'joins' if count + lines == 1 else 'join'} {counted(p, 'variable')}"
@@ -126,16 +188,33 @@ def margin(value: float) -> str:
 
 def arrows(fit: Fit) -> list[tuple[str, str]]:
     """Return every variable in order, with its children and its undirected neighbours as text."""
-    lines = []
     order = {node: place for place, node in enumerate(fit.order or fit.names)}
+    lines = []
+    for name in () if fit.causes is None else fit.causes.names:
+        effects = sorted((one.target for one in fit.cause_arrows if one.source == name), key=order.__getitem__)
+        lines.append((shown(name), f"→ {', '.join(map(shown, effects))}" if effects else ""))
+    earlier = set() if fit.series is None else set(fit.series.columns[fit.series.p :])
     for name in order:
         children = sorted(fit.graph.children(name), key=order.__getitem__)
         line = f"→ {', '.join(map(shown, children))}" if children else ""
         neighbours = [b if a == name else a for a, b in fit.graph.undirected if name in (a, b)]
         if neighbours:
             line += f"{'   ' if line else ''}— {', '.join(map(shown, neighbours))}"
-        lines.append((shown(name), line))
+        if line or name not in earlier:
+            lines.append((shown(name), line))
     return lines
+
+
+def present(fit: Fit) -> list[str]:
+    """Return the order, causes first, without earlier values, which come before all others."""
+    return [name for name in fit.order or () if fit.series is None or name in fit.series.names]
+
+
+def sources(fit: Fit, most: int) -> list[str]:
+    """Return the sources of the first `most` arrows, with how many steps earlier they are."""
+    columns = fit.edge_columns
+    lags = columns.get("lag", [0] * len(columns["source"]))
+    return [lagged_name(name, lag) for name, lag in zip(columns["source"][:most], lags[:most], strict=True)]
 
 
 def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
@@ -153,7 +232,7 @@ def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
         "support": ("support", percent),
     }
     cells = {
-        title: [write(value) for value in columns[key][:most]]
+        title: ["" if value != value else write(value) for value in columns[key][:most]]
         for key, (title, write) in known.items()
         if key in columns and not (key == "p_value" and "probability" in columns)
     }
@@ -164,6 +243,26 @@ def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
         if error > SETTLED:
             cells["arrow"][k] = cells["edge"][k] = "not settled"
     return cells
+
+
+def group_cells(fit: Fit, most: int) -> dict[str, list[str]]:
+    """Return the columns of the table of arrows from categories, as text: F test and group means."""
+    every = fit.cause_arrows[:most]
+    return {
+        "category": [shown(one.source) for one in every],
+        "": ["→"] * len(every),
+        "variable": [shown(one.target) for one in every],
+        "F test": [f"F({one.test.columns}, {one.test.rows}) = {number(one.test.statistic, 3)}" for one in every],
+        "p": [probability(one.test.p_value) for one in every],
+        "mean of each group": [_means(one) for one in every],
+    }
+
+
+def _means(one: CauseArrow, most: int = 6) -> str:
+    digits = mean_digits(one.means)
+    groups = [f"{shown(level)} {number(mean, digits)}" for level, mean in zip(one.levels, one.means, strict=True)]
+    more = f", and {len(groups) - most} more" if len(groups) > most else ""
+    return f"{', '.join(groups[:most])}{more}"
 
 
 def legend(fit: Fit) -> str:
@@ -232,6 +331,51 @@ def within(fit: Fit) -> str:
     several = len(moments.held) > 1 or moments.held[0].levels is not None
     cost = f", which makes {counted(moments.rows, 'row')} count for {moments.n:,}" if moments.n < moments.rows else ""
     return f"relations within {'the' if several else 'its'} values of what is held fixed{cost}"
+
+
+def kinds_of_rows(fit: Fit) -> list[str]:
+    """Say what the rows are, where columns name experiments, environments, clusters or weights, and what they count for."""
+    column = {one.role: shown(one.name) for one in fit.columns}
+    moments, said = fit.moments, []
+    if moments.conditions and "experiment" in column:
+        acted = [(one.label, one.root.used) for one in moments.conditions if not is_untouched(one.label)]
+        free = sum(one.root.used for one in moments.conditions if is_untouched(one.label))
+        rows = joined([f"{shown(label)} ({counted(count, 'row')})" for label, count in acted], 12)
+        said.append(f"Experiments by {column['experiment']}: {rows}; {counted(free, 'row')} untouched")
+    elif moments.conditions and "environment" in column:
+        said.append(f"Relations within {counted(len(moments.conditions), 'environment')} by {column['environment']}")
+    if "cluster" in column and moments.clusters is not None:
+        count = len(moments.clusters.places)
+        said.append(f"Relations within the {counted(count, 'cluster')} of {column['cluster']}{_worth(fit)}")
+    elif "cluster" in column and moments.conditions:
+        said.append(f"Relations within the clusters of {column['cluster']}{_worth(fit)}")
+    elif "cluster" in column:
+        said.append(f"Relations between the means of the {counted(fit.rows, 'cluster')} of {column['cluster']}")
+    if "weights" in column:
+        said.append(f"Weighted by {column['weights']}{'' if 'cluster' in column else _worth(fit)}")
+    return said
+
+
+def differences(changes: EnvironmentChanges) -> list[tuple[str, str, str, str]]:
+    """Return the rows of the table of equations that differ: variable, environment, what differs and by how much, the least p-value."""
+    rows = []
+    for one in changes.found:
+        shift = number(one["level_shift"], 3)
+        said = {
+            "weights": "weights",
+            "level": f"level {'' if shift.startswith('-') else '+'}{shift}",
+            "variance": f"error variance × {number(one['variance_ratio'], 2)}",
+        }
+        least = min(one[f"corrected_{part}"] for part in one["changed"])
+        where = shown(one["environment"]) if one["environment"] else "(empty)"
+        rows.append(
+            (shown(one["variable"]), where, ", ".join(said[part] for part in one["changed"]), probability(least))
+        )
+    return rows
+
+
+def _worth(fit: Fit) -> str:
+    return f": {counted(fit.rows, 'row')} count for {fit.n:,}" if fit.n < fit.rows else ""
 
 
 def other_units(fit: Fit) -> str:

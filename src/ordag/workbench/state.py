@@ -45,7 +45,8 @@ class RequestError(SettingError):
 class State:
     """A user's choices, checked as far as that can be without the table.
 
-    data: the id, builtin name and label of the table. columns: those in use, None for all.
+    data: the id, builtin name and label of the table. columns: those in use, None for all. left_out: labels of conditions whose
+    rows are not used.
     """
 
     data: Mapping[str, str | None]
@@ -54,6 +55,7 @@ class State:
     columns: tuple[str, ...] | None
     transform: Mapping[str, Any]
     knowledge: Knowledge
+    left_out: tuple[str, ...] = ()
 
     def for_columns(self, names: Sequence[str]) -> State:
         """Return the state for a table with these columns, without units and knowledge of columns that are not in use."""
@@ -84,7 +86,7 @@ class State:
     @cached_property
     def key(self) -> str:
         """Equal for states that have the same answer for the same table."""
-        parts = [self.method, self.settings, self.columns, self.transform, self.knowledge.to_dict()]
+        parts = [self.method, self.settings, self.columns, self.transform, self.left_out, self.knowledge.to_dict()]
         return json.dumps(parts, sort_keys=True)
 
 
@@ -107,7 +109,14 @@ def read_state(given: Any) -> State:
         None if columns is None else _columns(columns),
         _transform(_entries(found, "transform")),
         _knowledge(_entries(found, "knowledge")),
+        _labels(found.get("left_out", [])),
     )
+
+
+def _labels(given: Any) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+        raise RequestError(f"left_out is {short(given)}: it is a list of texts.")
+    return tuple(dict.fromkeys(given))
 
 
 def read_json(body: bytes) -> Any:

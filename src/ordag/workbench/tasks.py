@@ -11,6 +11,7 @@ from ordag.bootstrapping import bootstrap
 from ordag.comparison import compare
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile, Rows
+from ordag.data.series import Series
 from ordag.data.table import Table
 from ordag.fit import Fit
 from ordag.graph.formats import FORMATS
@@ -46,9 +47,16 @@ FORM_TITLES = {
 }
 
 
-def search(moments: Moments, profile: Profile | None, recipe: MethodSettings, *, progress: Progress) -> Found:
-    """Learn from moments and a sample of the rows."""
-    return learn_from(Table.of_moments(moments, profile, progress), recipe)
+def search(
+    moments: Moments,
+    profile: Profile | None,
+    recipe: MethodSettings,
+    series: Series | None = None,
+    *,
+    progress: Progress,
+) -> Found:
+    """Learn from moments and a sample of the rows, which may be in time."""
+    return learn_from(Table.of_moments(moments, profile, progress, series), recipe)
 
 
 def learn_from_rows(call: Mapping[str, Any], *, progress: Progress) -> Fit:
@@ -91,6 +99,7 @@ def compare_methods(
     fit: Fit, methods: Sequence[str], settings: Mapping[str, Mapping[str, Any]], origin: Origin, *, progress: Progress
 ) -> dict[str, Any]:
     """Compare methods with this graph, which comes first."""
+    fit.at_one_time("The comparison of this page")
     comparison = compare(fit.moments, methods, settings=settings, progress=progress)
     compared = document(fit, comparison=comparison, origin=origin, layout=False, histograms=False)
     return {"comparison": compared["comparison"]}

@@ -22,9 +22,11 @@ from ordag.fit import Fit
 from ordag.learners.found import Found
 from ordag.learners.methods import METHODS, learn_from, recipe_for, settings_of, with_quick_warnings
 from ordag.learners.settings import MethodSettings
+from ordag.show.columns import ROLES
 from ordag.show.provenance import Origin, command_line, python_call
 from ordag.workbench import tasks
 from ordag.workbench.documents import brief, effect_of, effects_of, is_pending, judgement, scale_changes
+from ordag.workbench.own_graph import own_graph
 from ordag.workbench.pool import AsyncProgress, ProcessPool, Progress
 from ordag.workbench.state import State, method_schemas, read_state
 from ordag.workbench.tables import Cache, OpenTable, Tables, UnreadError, numbers_of
@@ -92,6 +94,8 @@ class Question:
             reading["columns"] = list(self.state.columns)
         if self.state.transform:
             reading["transform"] = dict(self.state.transform)
+        if self.state.left_out:
+            reading["leave_out"] = list(self.state.left_out)
         return reading
 
 
@@ -141,6 +145,7 @@ class Workbench:
             "most_bytes": self.tables.most_bytes,
             "methods": method_schemas(),
             "forms": tasks.forms(),
+            "roles": ROLES,
             "version": __version__,
         }
 
@@ -177,7 +182,8 @@ class Workbench:
         if fit is None and recipe.needs_rows:
             fit = await self._answers.run(tasks.learn_from_rows, question.call, progress=progress)
         elif fit is None:
-            found = await self._answers.run(tasks.search, table.moments, table.profile, recipe, progress=progress)
+            given = table.moments, table.profile, recipe, table.series
+            found = await self._answers.run(tasks.search, *given, progress=progress)
             fit = await self.in_thread(partial(_fit, table, found))
         return self._keep(question, fit)
 
@@ -219,6 +225,13 @@ class Workbench:
     async def effect(self, question: Question, cause: str, effect: str) -> dict[str, Any]:
         fit = await self.fit(question)
         return await self.in_thread(lambda: effect_of(fit, cause, effect))
+
+    async def own_graph(
+        self, question: Question, graph: str, file: str, change: str, source: str, target: str
+    ) -> dict[str, Any]:
+        """Test a graph of the user's own, after one change of it if one is asked for."""
+        fit = await self._quick_fit(question)
+        return await self.in_thread(lambda: own_graph(fit, graph, file, change, source, target))
 
     async def bootstrap(
         self, question: Question, progress: AsyncProgress, replicates: Any = None, **_: Any

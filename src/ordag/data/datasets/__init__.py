@@ -15,7 +15,7 @@ __all__ = ["DATASETS", "Dataset", "load"]
 
 @dataclass(frozen=True)
 class Dataset:
-    """A built-in table: what it holds, who published it, and on what terms it may be used."""
+    """A built-in table: what it holds, who published it, and on what terms it may be used. `labels` are columns that say what rows are."""
 
     name: str
     rows: int
@@ -23,6 +23,7 @@ class Dataset:
     title: str
     source: str
     terms: str
+    labels: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -57,6 +58,24 @@ DATASETS = {
             title="Amounts of 11 proteins and lipids in 853 single T cells, no intervention, raw units",
             source="K. Sachs et al. (2005), Science 308, 523–529; taken from the Python package cdt",
             terms="Published data; the package it was taken from is under the MIT licence",
+        ),
+        Dataset(
+            name="sachs_experiments",
+            rows=5846,
+            columns=("raf", "mek", "plcg", "pip2", "pip3", "erk", "akt", "pka", "pkc", "p38", "jnk"),
+            title="Logarithms of 11 proteins and lipids in 5,846 single T cells, without and with five experiments",
+            source="K. Sachs et al. (2005), Science 308, 523–529; conditions as in the code of P. Brouillard et al. (2020)",
+            terms="Published data; the code it was taken from is under the MIT licence",
+            labels=("experiment",),
+        ),
+        Dataset(
+            name="birthweights",
+            rows=189,
+            columns=("age", "lwt", "smoke", "ptl", "ht", "ui", "ftv", "bwt"),
+            title="Weights of 189 newborns (bwt, in grams) with age, weight in pounds, habits and illnesses of their mothers",
+            source="D. W. Hosmer and S. Lemeshow (1989), Applied Logistic Regression, Appendix 1; taken from statsmodels",
+            terms="Published data; the package it was taken from is under the 3-clause BSD licence",
+            labels=("race",),
         ),
     )
 }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import isfinite
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from ordag.common.checks import short
 from ordag.common.words import shown
 from ordag.errors import GraphFormatError
 from ordag.graph.formats import dagitty, dot, gml, json_text, lavaan, tables, tetrad
-from ordag.graph.formats.edge_list import Edge, EdgeList, HasEdges, Weights, edge_list
+from ordag.graph.formats.edge_list import Attributes, Edge, EdgeList, HasEdges, Weights, edge_list
 
 __all__ = [
     "FORMATS",
@@ -58,9 +59,18 @@ def format_of(path: str | os.PathLike[str]) -> str:
     raise GraphFormatError(f"{os.fspath(path)!r} does not end like a graph file; known endings: {known}")
 
 
-def write_text(graph: HasEdges, format: str, weights: Weights | None = None) -> str:
-    """Write the graph as text; `weights[i, j]` is the weight of i → j, or `weights["a", "b"]` that of a → b."""
-    return _known(format).write(edge_list(graph, weights))
+def write_text(
+    graph: HasEdges,
+    format: str,
+    weights: Weights | None = None,
+    attributes: Attributes | None = None,
+    categories: Sequence[str] = (),
+) -> str:
+    """Write the graph as text; `weights[i, j]` is the weight of i → j, or `weights["a", "b"]` that of a → b.
+
+    categories: nodes that stand for categories, which DOT draws round and dashed, and GML, GraphML and JSON mark by an attribute.
+    """
+    return _known(format).write(replace(edge_list(graph, weights, attributes), categories=tuple(categories)))
 
 
 def read_text(text: str, format: str) -> EdgeList:

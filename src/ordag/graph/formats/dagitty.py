@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from ordag.common.words import shown
 from ordag.graph.formats.edge_list import EdgeList
 from ordag.graph.formats.parsing import NAME, BraceReader, encoded, identifiers
 
@@ -60,7 +61,7 @@ class _DagittyReader(BraceReader):
         if kind == "strict":
             kind = self.tokens.take().text.lower()
         if kind in {"mag", "pag"}:
-            self.tokens.fail(f"a dag or a pdag, not a {kind}, before this")
+            self.tokens.refuse(f"a {kind} is neither a dag nor a pdag, and only these are read")
         if self.tokens.next.text != "{":
             self.identifier()
 
@@ -76,7 +77,8 @@ class _DagittyReader(BraceReader):
             if "beta" in attributes:
                 self.weight(edge, attributes["beta"])
         else:
-            self.tokens.fail(f"->, <- or --, not {operator}, before this")
+            ends = f"{shown(source)} {operator} {shown(target)}"
+            self.tokens.refuse(f"{ends}: only ->, <- and -- are read; a hidden common cause cannot be in the graph")
 
 
 def _quoted(text: str) -> str:

@@ -33,10 +33,13 @@ def write(edges: EdgeList) -> str:
             attributes.append(f"label={_label(name)}")
         if identifier[name] != name:
             attributes.append(f'{NAME}="{encoded(name)}"')
+        if name in edges.categories:
+            attributes += ['kind="category"', 'shape="box"', 'style="rounded,dashed"']
         lines.append(_quoted(identifier[name]) + _listed(attributes))
     for source, target in edges.directed:
         weight = edges.weights.get((source, target))
         attributes = [] if weight is None else [f'label="{weight:.3g}"', f'coefficient="{weight!r}"']
+        attributes += [f'{key}="{value}"' for key, value in edges.attributes.get((source, target), {}).items()]
         lines.append(f"{_quoted(identifier[source])} -> {_quoted(identifier[target])}{_listed(attributes)}")
     lines += [
         f"{_quoted(identifier[first])} -> {_quoted(identifier[second])} [dir=none]"

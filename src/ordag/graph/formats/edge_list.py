@@ -16,16 +16,20 @@ from ordag.errors import GraphError
 Edge: TypeAlias = tuple[str, str]
 Weights: TypeAlias = ArrayLike | Mapping[Edge, float]
 """A (p, p) array with the weight of i → j at [i, j], or a mapping from (source, target) to the weight."""
+Attributes: TypeAlias = Mapping[Edge, Mapping[str, float | str]]
+"""What else is known of arrows, by name; formats without attributes leave it out, and none reads it."""
 
 
 @dataclass(frozen=True)
 class EdgeList:
-    """Nodes in order, (source, target) pairs, undirected pairs, and the weights of arrows."""
+    """Nodes in order, (source, target) pairs, undirected pairs, weights and other attributes of arrows, and which nodes are categories."""
 
     nodes: tuple[str, ...]
     directed: tuple[Edge, ...] = ()
     undirected: tuple[Edge, ...] = ()
     weights: Mapping[Edge, float] = field(default_factory=dict)
+    attributes: Attributes = field(default_factory=dict)
+    categories: tuple[str, ...] = ()
 
 
 class HasEdges(Protocol):
@@ -39,10 +43,10 @@ class HasEdges(Protocol):
     def undirected(self) -> tuple[Edge, ...]: ...
 
 
-def edge_list(graph: HasEdges, weights: Weights | None = None) -> EdgeList:
-    """List the edges of a graph, with the weights of its arrows."""
+def edge_list(graph: HasEdges, weights: Weights | None = None, attributes: Attributes | None = None) -> EdgeList:
+    """List the edges of a graph, with the weights and other attributes of its arrows."""
     if weights is None:
-        return EdgeList(graph.nodes, graph.directed, graph.undirected)
+        return EdgeList(graph.nodes, graph.directed, graph.undirected, attributes=attributes or {})
     p = len(graph.nodes)
     if isinstance(weights, Mapping):
         arrows = set(graph.directed)
@@ -59,4 +63,4 @@ def edge_list(graph: HasEdges, weights: Weights | None = None) -> EdgeList:
     for edge, value in values.items():
         if not np.isfinite(value):
             raise GraphError(f"the weight of {shown(edge[0])} → {shown(edge[1])} is {value}; weights have to be finite")
-    return EdgeList(graph.nodes, graph.directed, graph.undirected, values)
+    return EdgeList(graph.nodes, graph.directed, graph.undirected, values, attributes or {})

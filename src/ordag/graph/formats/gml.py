@@ -85,8 +85,11 @@ def to_networkx(edges: EdgeList, *, both_ways: bool = False) -> networkx.DiGraph
 
     graph = networkx.DiGraph()
     graph.add_nodes_from(edges.nodes)
+    for name in edges.categories:
+        graph.nodes[name]["kind"] = "category"
     for edge in edges.directed:
-        graph.add_edge(*edge, **({"weight": edges.weights[edge]} if edge in edges.weights else {}))
+        weight = {"weight": edges.weights[edge]} if edge in edges.weights else {}
+        graph.add_edge(*edge, **weight, **edges.attributes.get(edge, {}))
     for edge in edges.undirected:
         graph.add_edges_from([edge, edge[::-1]] if both_ways else [edge], undirected=True)
     return graph

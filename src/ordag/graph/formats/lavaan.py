@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 
 from ordag.common.words import listed, shown
 from ordag.errors import GraphFormatError
@@ -32,6 +33,11 @@ _PATTERN = re.compile(
 
 def write(edges: EdgeList) -> str:
     """Write the variances, then a regression for each node with parents."""
+    return regressions(edges)
+
+
+def regressions(edges: EdgeList, variances: Mapping[str, float] | None = None) -> str:
+    """Write what `write` does, with starting values of the variances where they are given."""
     if edges.undirected:
         first, second = edges.undirected[0]
         raise GraphFormatError(f"lavaan has no undirected edges such as {shown(first)} — {shown(second)}; write a Dag")
@@ -45,9 +51,10 @@ def write(edges: EdgeList) -> str:
     for source, target in edges.directed:
         weight = edges.weights.get((source, target))
         parents[target].append(source if weight is None else f"start({weight!r})*{source}")
-    variances = [f"{name} ~~ {name}\n" for name in edges.nodes]
-    regressions = [f"{name} ~ {' + '.join(terms)}\n" for name, terms in parents.items() if terms]
-    return _HEADER + "".join(variances + regressions)
+    starts = {name: f"start({value!r})*" for name, value in (variances or {}).items()}
+    lines = [f"{name} ~~ {starts.get(name, '')}{name}\n" for name in edges.nodes]
+    lines += [f"{name} ~ {' + '.join(terms)}\n" for name, terms in parents.items() if terms]
+    return _HEADER + "".join(lines)
 
 
 def is_lavaan_name(name: str) -> bool:
@@ -81,6 +88,11 @@ class _LavaanReader:
         left = [self.name()]
         while self.tokens.accept("+"):
             left.append(self.name())
+        if self.tokens.next.text in {"=~", "<~"}:
+            kind = "latent" if self.tokens.next.text == "=~" else "composite"
+            self.tokens.refuse(
+                f"{shown(left[0])} is a {kind} variable ({self.tokens.next.text}), and only measured ones are read"
+            )
         operator = self.tokens.expect("~", "~~")
         self.nodes |= dict.fromkeys(left)
         more = True
@@ -100,8 +112,8 @@ class _LavaanReader:
             if value is not None:
                 self.weights[source, target] = value
         elif source != target and value != 0:
-            self.tokens.fail(
-                f"no covariance such as {shown(target)} ~~ {shown(source)}, which is not an arrow, before this"
+            self.tokens.refuse(
+                f"the covariance {shown(target)} ~~ {shown(source)} is no arrow: leave it out, or give it a direction (~)"
             )
 
     def term(self) -> tuple[float | None, str]:

@@ -75,7 +75,11 @@ class Tokens:
     def fail(self, expected: str) -> NoReturn:
         """Raise an error that names what was expected before the next token."""
         found = "the end of the text" if self.next.kind == "end" else repr(self.next.text[:40])
-        raise GraphFormatError(f"{self.language}, line {self.next.line}: expected {expected}, found {found}")
+        self.refuse(f"expected {expected}, found {found}")
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Raise an error with the line of the next token."""
+        raise GraphFormatError(f"{self.language}, line {self.next.line}: {reason}")
 
 
 class BraceReader(ABC):

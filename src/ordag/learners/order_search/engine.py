@@ -33,22 +33,21 @@ THREADS = 2
 WORK_PER_BATCH = 2**24
 """Multiplications of each of them, roughly, before all go on from the best."""
 
-FEWEST_RESTARTS, MOST_RESTARTS, VARIABLES_PER_RESTART = 2, 16, 50
+FEWEST_RESTARTS, MOST_RESTARTS, VARIABLES_PER_RESTART = 2, 12, 50
 """Restarts in a batch, and one more for so many variables."""
 
 WORK, WORK_PER_PAIR = 2**33, 2**12
 """Multiplications, roughly, after which a search ends, and more for every pair of variables: a few seconds, and minutes for thousands of
 variables."""
 
-WORK_IN_VAIN, MOST_TIMES = 2**27, 4
-"""Multiplications in restarts without improvement (a tenth of a second of one core) up to which more of them are made, and how many times
-as many at most."""
-
 WORK_OF_RESTARTS = 4
 """Restarts take at most this many times the work of a search."""
 
 MOST_PARENTS = 500
 """Parents of a variable at most: more would take more memory than everything else."""
+
+MOST_KEPT = 256
+"""Variables up to which the regressions of each on its parents are kept: they take p² numbers for every parent that variables have."""
 
 SLOWDOWN = 300
 """How many times slower the search is without numba: its limit of work is lower by this factor."""
@@ -87,7 +86,7 @@ class _State:
 
     def __init__(self, p: int, most: int) -> None:
         self.G = np.zeros((layout.QUEUE + 1, p), dtype=np.int64)
-        self.P = np.zeros((p + 1, most + 1), dtype=np.int64)
+        self.P = np.zeros((p + 2, most + 1), dtype=np.int64)
         self.M = np.zeros((2 * p + 1, p))
 
     @property
@@ -128,7 +127,7 @@ class _Workspace:
         self.state, self.spare = _State(p, most), _State(p, most)
         self.terms = np.zeros((layout.NUMBERS + 1, max(p, 2)))
         self.W, self.root = room, root
-        self.status = np.zeros(layout.SETTLED + 1, dtype=np.int64)
+        self.status = np.zeros(layout.FREE + 1, dtype=np.int64)
         self.holds: Optimum | None = None
 
     def copy(self, other: _Workspace) -> None:
@@ -176,6 +175,10 @@ class OrderSearch:
             may[:] = layout.ALLOWED * allowed.T + layout.REQUIRED * required.T + layout.FIRST * before.T
         np.fill_diagonal(may, 0)
         self.may = may
+        able = (may & layout.ALLOWED).any(axis=1)
+        free = int(able.argmax()) if able.any() else 0
+        # those before the first variable that can have parents never move, if they come before all others
+        self.free = free if (may[free:, :free] & layout.FIRST).all() else 0
         self._root = None if root is None else root.reshape(-1, p, p)
         self._workspaces: list[_Workspace] = []
         self._usual_limit = (WORK + WORK_PER_PAIR * p * p) // (1 if is_compiled(self.kernel.search) else SLOWDOWN)
@@ -241,15 +244,14 @@ class OrderSearch:
         most_in_vain: int,
         seed: Any,
         *,
-        more: bool = False,
         progress: Callable[[float], None] = lambda _: None,
     ) -> tuple[Optimum, int]:
         """Search on from the best graph with some variables at random positions, again and again, and keep what is better.
 
         Return the best graph and the number of restarts, after so many in a row without improvement or too much work.
-        more: make more restarts where they cost little. progress: called with the lowest score so far.
+        progress: called with the lowest score so far.
         """
-        tried = in_vain = work_in_vain = 0
+        tried = in_vain = 0
         random = np.random.default_rng(seed)
         workspaces = self._workspaces_for(THREADS)
         holding = next((workspace for workspace in workspaces if _same(workspace.holds, best)), None)
@@ -261,10 +263,7 @@ class OrderSearch:
                 workspace.copy(holding)
         fewest = FEWEST_RESTARTS + self.p // VARIABLES_PER_RESTART
         times, until = fewest, self.work + WORK_OF_RESTARTS * self.limit
-        while self.work < until:
-            enough = not more or work_in_vain > WORK_IN_VAIN or in_vain >= MOST_TIMES * most_in_vain
-            if in_vain >= most_in_vain and enough:
-                break
+        while self.work < until and in_vain < most_in_vain:
             # whole batches, so that a longer search begins like a shorter one
             uniforms = random.random((THREADS, times, layout.UNIFORMS))
             done, before = times * THREADS, self.work
@@ -274,7 +273,6 @@ class OrderSearch:
             times = max(fewest, min(MOST_RESTARTS, int(WORK_PER_BATCH * done / (self.work - before + 1)) + 1))
             tried += done
             in_vain += done
-            work_in_vain += self.work - before
             found = [score.total(workspace.state.v, workspace.state.edges) for workspace in workspaces]
             at = int(np.argmin(found))
             if found[at] < best.score - LEAST_GAIN:
@@ -282,7 +280,7 @@ class OrderSearch:
                 self._work(partial(self._descended, mine, score, state.v, state.edges))
                 now = score.total(state.v, state.edges)
                 if now < best.score - LEAST_GAIN:
-                    in_vain, work_in_vain, best = 0, 0, state.optimum(now)
+                    in_vain, best = 0, state.optimum(now)
                 else:  # near-collinear parents left no digits of a variance, and made it seem better
                     self._hold(mine, score, best)
                 for workspace in workspaces:
@@ -323,11 +321,26 @@ class OrderSearch:
         terms[layout.NUMBERS, :2] = local.price, self.alone
         return terms
 
-    def room(self) -> Array:
-        """Return the workspace of one fit."""
-        return np.zeros((layout.ROOM + 3 * self.most, self.p))
+    def renew(self, C: Array, scale: Array, root: Array | None = None) -> None:
+        """Take the correlations, scales and roots of another table with the same variables, in the place of those before."""
+        self.C, self.scale = np.ascontiguousarray(C).reshape(-1, self.p, self.p), scale
+        self._root = None if root is None else root.reshape(-1, self.p, self.p)
+        for workspace in self._workspaces:
+            workspace.W[:, layout.NUMBER] = 0.0
+            workspace.root[:-1] = 0.0 if self._root is None else self._root
+            workspace.holds = None
 
-    def roots(self) -> Array:
+    def room(self) -> tuple[Array, Array]:
+        """Return the workspace of one fit and the roots, for use in the calling thread between searches."""
+        [workspace] = self._workspaces_for(1)
+        return workspace.W, workspace.root
+
+    def _new_room(self) -> Array:
+        """Return the workspace of one fit, with room for what is kept of every variable."""
+        kept = self.p if self._root is None and self.p <= MOST_KEPT else 0
+        return np.zeros((kept + 1, layout.ROOM + self.most, self.p))
+
+    def _roots(self) -> Array:
         """Return the roots and one more to work on; an empty array where C is precise enough."""
         p = self.p
         return np.zeros((0, p, p)) if self._root is None else np.concatenate([self._root, self._root[:1]])
@@ -338,7 +351,8 @@ class OrderSearch:
 
     def _workspaces_for(self, number: int) -> list[_Workspace]:
         while len(self._workspaces) < number:
-            self._workspaces.append(_Workspace(self.p, self.most, self.room(), self.roots()))
+            self._workspaces.append(_Workspace(self.p, self.most, self._new_room(), self._roots()))
+            self._workspaces[-1].status[layout.FREE] = self.free
         return self._workspaces[:number]
 
     def _work(self, *calls: Callable[[], object]) -> None:

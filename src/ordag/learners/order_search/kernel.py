@@ -20,12 +20,14 @@ All functions share these arrays (`engine` makes them):
     terms rows MEAN, WEIGHT, SCALE (log of the variance), LEAST (cost with all others before), HALF (of the number of rows), OWN (the
           variable's own matrix), NUMBERS (PRICE, ALONE)
     G     the graph: rows ORDER, POSITION, COUNT (of parents), DUE (to be tried again), ALTERED; workspace PASSED, QUEUE
-    P     p + 1 rows of most + 1: the first COUNT of row j are the parents of j; the last row is workspace
+    P     p + 2 rows of most + 1: the first COUNT of row j are the parents of j; the last two rows are workspace
     M     the cache: row j has the change of j's cost by each other variable, row p + j that at the position of each, row 2p v
-    W     workspace of one fit: rows COV, LEFT, BETA, OTHERS, BOUND, ABLE (1 for a possible parent), then `most` rows each of Z, an
-          inverse and products
+    W     the workspace of one fit, the last; before it, if there is room, one for every variable in which its regressions are kept. Rows
+          COV, LEFT, ABLE (1 for a possible parent), NAMES (of the parents); at [0] of their rows the NUMBER of parents and one, the
+          CHANGES since all was computed anew, and the LEAST_PIVOT; workspace; from ROOM on the coefficients of the regressions of all
+          variables on the parents
     status  MOVES, RESTARTS and WORK (multiplications) so far; LIMIT, the work after which the search ends; SETTLED unless the terms
-          or the graph are new; STOP interrupts the search
+          or the graph are new; STOP interrupts the search; FREE, the first variable that restarts may move
 
 Functions that are compiled alone and call one another are compiled again for each caller, so most are inlined.
 """
@@ -39,20 +41,25 @@ from ordag.learners.order_search.layout import (
     ABLE,
     ALLOWED,
     ALONE,
+    ALONG,
     ALTERED,
-    BETA,
     BOUND,
+    CHANGES,
     COUNT,
     COV,
     DUE,
     FIRST,
+    FREE,
     HALF,
     LEAST,
+    LEAST_PIVOT,
     LEFT,
     LIMIT,
     MEAN,
     MOST_MOVES_PER_RESTART,
     MOVES,
+    NAMES,
+    NUMBER,
     NUMBERS,
     ORDER,
     OTHERS,
@@ -64,9 +71,11 @@ from ordag.learners.order_search.layout import (
     REQUIRED,
     RESTARTS,
     ROOM,
+    ROW,
     SCALE,
     SETTLED,
     STOP,
+    WANTED,
     WEIGHT,
     WORK,
 )
@@ -82,6 +91,12 @@ LEAST_SHARE = 1e-14
 
 TRIES = 3
 """Positions that are fitted again for one variable at most, where the cached change was too good."""
+
+MOST_CHANGES = 12
+"""Parents that join or leave the regressions that are kept of a variable before they are computed anew: each costs digits."""
+
+SURE = 1e-5
+"""The share of its variance that every parent kept beside those before it in regressions that are kept: with less, digits are lost."""
 
 GROWTHS = 5
 """Times that parents grow and shrink in turn at most: near-collinear ones would go on without end."""
@@ -124,226 +139,289 @@ def worthwhile(terms, j, v):
 
 
 @inlined
-def found_at(parents, k, w):
-    """Return the index of w among the first k parents, −1 if it is none of them."""
-    at = -1
-    for i in range(k):
-        if parents[i] == w:
-            at = i
-    return at
-
-
-@inlined
 def begin(C, root, W, own, j):
     """Set LEFT, the residual variances of all variables, and COV, their residual covariances with j, to those without parents."""
-    p = C.shape[1]
+    p, t = C.shape[1], W.shape[0] - 1
     for u in range(p):
-        W[COV, u] = C[own, j, u]
-        W[LEFT, u] = 1.0
+        W[t, COV, u] = C[own, j, u]
+        W[t, LEFT, u] = 1.0
     if root.shape[0] > 0:
         for u in range(p):
             for i in range(p):
                 root[-1, u, i] = root[own, u, i]
+    W[t, CHANGES, 0], W[t, LEAST_PIVOT, 0] = 0.0, 1.0
 
 
 @inlined
-def extend(C, root, W, own, j, w, k):
-    """Update LEFT and COV for one more parent w of j, the k-th."""
-    p = C.shape[1]
+def join(C, root, W, own, j, P, k, w):
+    r"""Update LEFT, COV and the k rows of coefficients for one more parent w of j, the k-th.
+
+    With $A = C_{PP}^{-1} C_{P\cdot}$ and $r = C_{w\cdot} - C_{wP} A$, the residual covariances of w, the row of w is $r / r_w$, and
+    $A_{aw} r / r_w$ goes off row a. In the columns of the parents stand the entries of $C_{PP}^{-1}$, which come about in the same way
+    with $-A_{aw}$ in the place of r there (the sweep operator: Beaton 1964).
+    """
+    p, t = C.shape[1], W.shape[0] - 1
+    pivot = W[t, LEFT, w]
+    scale = 1.0 / pivot
     if root.shape[0] > 0:
-        scale = 1.0 / math.sqrt(W[LEFT, w])
+        length = math.sqrt(pivot)
         for i in range(p):
-            W[BETA, i] = root[-1, w, i] * scale
+            W[t, ALONG, i] = root[-1, w, i] / length
         for u in range(p):
-            along, squares = 0.0, 0.0
+            product, squares = 0.0, 0.0
             for i in range(p):
-                along += W[BETA, i] * root[-1, u, i]
+                product += W[t, ALONG, i] * root[-1, u, i]
             for i in range(p):
-                root[-1, u, i] -= along * W[BETA, i]
+                root[-1, u, i] -= product * W[t, ALONG, i]
                 squares += root[-1, u, i] * root[-1, u, i]
-            W[ROOM + k, u] = along
-            W[LEFT, u] = squares if squares > LEAST_SHARE * LEAST_SHARE else LEAST_SHARE * LEAST_SHARE
+            W[t, ROW, u] = product * length
+            W[t, LEFT, u] = squares if squares > LEAST_SHARE * LEAST_SHARE else LEAST_SHARE * LEAST_SHARE
         for u in range(p):
             common = 0.0
             for i in range(p):
                 common += root[-1, j, i] * root[-1, u, i]
-            W[COV, u] = common
+            W[t, COV, u] = common
     else:
-        row = W[ROOM + k]
         for u in range(p):
-            row[u] = C[own, w, u]
-        for i in range(k):
-            other = W[ROOM + i]
-            a = other[w]
+            W[t, ROW, u] = C[own, w, u]
+        for a in range(k):
+            share = C[own, w, P[p, a]]
             for u in range(p):
-                row[u] -= a * other[u]
-        cov, left = W[COV], W[LEFT]
-        scale = 1.0 / math.sqrt(left[w])
-        b = row[j] * scale
+                W[t, ROW, u] -= share * W[t, ROOM + a, u]
+        common = W[t, ROW, j] * scale
         for u in range(p):
-            z = row[u] * scale
-            row[u] = z
-            cov[u] -= b * z
-            rest = left[u] - z * z
-            left[u] = rest if rest > LEAST_SHARE else LEAST_SHARE
-
-
-@inlined
-def candidate(terms, W, j, parents, k):
-    """Return the possible parent that explains most beside the first k, −1 if none explains anything, and what it explains."""
-    cov, left, able = W[COV], W[LEFT], W[ABLE]
-    alone = terms[NUMBERS, ALONE]
-    best, most, beside = -1, 0.0, 1.0
-    for w in range(cov.shape[0]):
-        explained = cov[w] * cov[w] * able[w]
-        if explained * beside > most * left[w] and left[w] >= alone and found_at(parents, k, w) < 0:
-            best, most, beside = w, explained, left[w]
-    return best, most / beside
-
-
-@inlined
-def slope_of(W, j, parents, k, a):
-    """Compute row a of T, the transposed inverse of the factor L of the first k parents; return β_a and (TᵀT)_aa.
-
-    With z the row of j, β = Tᵀz, and without parent a the RSS of j rises by β²_a / (TᵀT)_aa.
-    """
-    T = W[ROOM + parents.shape[0] - 1 + a]
-    slope, squares = 0.0, 0.0
-    for i in range(a, k):
-        along = 1.0 if i == a else 0.0
-        for m in range(a, i):
-            along -= W[ROOM + m, parents[i]] * T[m]
-        along /= W[ROOM + i, parents[i]]
-        T[i] = along
-        slope += W[ROOM + i, j] * along
-        squares += along * along
-    return slope, squares
-
-
-@inlined
-def shrink(may, terms, W, j, parents, k, v, now):
-    """Drop parents, the least useful first, while that lowers the cost; return their number, and v. LEFT and COV stay.
-
-    v, now: the logarithm of the residual variance, and its term.
-    """
-    rss, scale, beta = W[LEFT, j], terms[SCALE, j], W[BETA]
-    most = parents.shape[0] - 1
-    T, K = ROOM + most, ROOM + 2 * most
-    least, at = math.inf, -1
+            r = W[t, ROW, u]
+            W[t, COV, u] -= common * r
+            rest = W[t, LEFT, u] - scale * r * r
+            W[t, LEFT, u] = rest if rest > LEAST_SHARE else LEAST_SHARE
     for a in range(k):
-        slope, squares = slope_of(W, j, parents, k, a)
-        beta[a] = slope
-        if not may[j, parents[a]] & REQUIRED and slope * slope < least * squares:
-            least, at = slope * slope / squares, a
-    made = False
-    while at >= 0:
-        smaller = math.log(rss + least) + scale
-        then = term(terms, j, smaller)
-        if then - now >= terms[NUMBERS, PRICE] - LEAST_FALL:
-            break
-        if not made:
+        W[t, ROW, P[p, a]] = -W[t, ROOM + a, w]
+    for u in range(p):
+        W[t, ROOM + k, u] = scale * W[t, ROW, u]
+    for a in range(k):
+        share = W[t, ROOM + a, w]
+        for u in range(p):
+            W[t, ROOM + a, u] -= share * W[t, ROOM + k, u]
+        W[t, ROOM + a, w] = -share * scale
+    W[t, ROOM + k, w] = scale
+    P[p, k] = w
+    W[t, ABLE, w] = 0.0
+    W[t, CHANGES, 0] += 1.0
+    W[t, LEAST_PIVOT, 0] = min(W[t, LEAST_PIVOT, 0], pivot)
+
+
+@inlined
+def leave(W, j, P, k, at):
+    """Update LEFT, COV and the k rows of coefficients for one parent less of j; the last takes its place in the list."""
+    p, t = W.shape[2], W.shape[0] - 1
+    w = P[p, at]
+    scale = 1.0 / W[t, ROOM + at, w]
+    common = scale * W[t, ROOM + at, j]
+    for u in range(p):
+        r = W[t, ROOM + at, u]
+        W[t, COV, u] += common * r
+        W[t, LEFT, u] += scale * r * r
+    W[t, LEFT, w], W[t, COV, w] = scale, common
+    for a in range(k):
+        if a != at:
+            share = scale * W[t, ROOM + a, w]
+            for u in range(p):
+                W[t, ROOM + a, u] -= share * W[t, ROOM + at, u]
+            W[t, ROOM + a, w] = -share
+    for u in range(p):
+        W[t, ROOM + at, u] = W[t, ROOM + k - 1, u]
+    P[p, at] = P[p, k - 1]
+    W[t, CHANGES, 0] += 1.0
+
+
+@inlined
+def regress(C, root, W, own, j, P, k):
+    """Put the regressions on the first k parents of the last row but one of P into the workspace, and return the rows computed.
+
+    They come from those that were kept of j, if the parents are nearly the same. The parents may get into another order.
+    """
+    p, t = C.shape[1], W.shape[0] - 1
+    rows, kept = 2, -1
+    if t > 0 and k > 0:
+        kept = int(W[j, NUMBER, 0]) - 1
+        common = 0
+        for i in range(k):
+            P[p + 1, i] = P[p, i]
+            W[t, WANTED, P[p, i]] = 1.0
+        for a in range(kept):
+            common += W[t, WANTED, int(W[j, NAMES, a])] > 0.0
+        changes = k + kept - 2 * common
+        if W[j, CHANGES, 0] + changes > MOST_CHANGES or 2 * changes * k > k * (k - 1):
+            kept = -1
+        if kept >= 0:
+            for u in range(p):
+                W[t, COV, u] = W[j, COV, u]
+                W[t, LEFT, u] = W[j, LEFT, u]
+            W[t, CHANGES, 0], W[t, LEAST_PIVOT, 0] = W[j, CHANGES, 0], W[j, LEAST_PIVOT, 0]
+            for a in range(kept):
+                for u in range(p):
+                    W[t, ROOM + a, u] = W[j, ROOM + a, u]
+                P[p, a] = int(W[j, NAMES, a])
+                W[t, ABLE, P[p, a]] = 0.0
+            rows += kept
+            for a in range(kept - 1, -1, -1):
+                if W[t, WANTED, P[p, a]] == 0.0:
+                    rows += kept + 2
+                    leave(W, j, P, kept, a)
+                    kept -= 1
+                else:
+                    W[t, WANTED, P[p, a]] = 0.0
+            for i in range(k):
+                if W[t, WANTED, P[p + 1, i]] > 0.0:
+                    rows += 2 * kept + 4
+                    join(C, root, W, own, j, P, kept, P[p + 1, i])
+                    kept += 1
+        for i in range(k):
+            W[t, WANTED, P[p + 1, i]] = 0.0
+    if kept < 0:
+        begin(C, root, W, own, j)
+        for i in range(k):
+            rows += 2 * i + 4
+            join(C, root, W, own, j, P, i, P[p, i])
+        W[t, CHANGES, 0] = 0.0
+    return rows
+
+
+@inlined
+def keep(W, j, P, k):
+    """Keep the regressions of j in the workspace, where there is room for them and they have digits to lose."""
+    p, t = W.shape[2], W.shape[0] - 1
+    if t > 0:
+        kept = k + 1 if W[t, LEAST_PIVOT, 0] > SURE else 0
+        W[j, NUMBER, 0] = kept
+        W[j, CHANGES, 0], W[j, LEAST_PIVOT, 0] = W[t, CHANGES, 0], W[t, LEAST_PIVOT, 0]
+        if kept > 0:
+            for u in range(p):
+                W[j, COV, u] = W[t, COV, u]
+                W[j, LEFT, u] = W[t, LEFT, u]
             for a in range(k):
-                for b in range(a, k):
-                    product = 0.0
-                    for i in range(b, k):
-                        product += W[T + a, i] * W[T + b, i]
-                    W[K + a, b] = product
-                    W[K + b, a] = product
-            made = True
-        rss, v, now = rss + least, smaller, then
-        slope = beta[at] / W[K + at, at]
-        for a in range(k):
-            beta[a] -= W[K + a, at] * slope
-            if a != at:
-                factor = W[K + a, at] / W[K + at, at]
-                for b in range(k):
-                    W[K + a, b] -= factor * W[K + at, b]
-        k -= 1
-        for a in range(at, k):
-            parents[a] = parents[a + 1]
-            beta[a] = beta[a + 1]
-            for b in range(k + 1):
-                W[K + a, b] = W[K + a + 1, b]
-        least, new = math.inf, -1
-        for a in range(k):
-            for b in range(at, k):
-                W[K + a, b] = W[K + a, b + 1]
-            if not may[j, parents[a]] & REQUIRED and beta[a] * beta[a] < least * W[K + a, a]:
-                least, new = beta[a] * beta[a] / W[K + a, a], a
-        at = new
-    return k, v
+                W[j, NAMES, a] = P[p, a]
+                for u in range(p):
+                    W[j, ROOM + a, u] = W[t, ROOM + a, u]
+
+
+@inlined
+def candidate(terms, W):
+    """Return the possible parent that explains most, −1 if none explains anything, and what it explains."""
+    t, alone = W.shape[0] - 1, terms[NUMBERS, ALONE]
+    for w in range(W.shape[2]):
+        W[t, ROW, w] = W[t, COV, w] * W[t, COV, w] * W[t, ABLE, w] / W[t, LEFT, w]
+    best, most = -1, 0.0
+    for w in range(W.shape[2]):
+        explained = W[t, ROW, w]
+        if explained > most and W[t, LEFT, w] >= alone:
+            best, most = w, explained
+    return best, most
+
+
+@inlined
+def least_useful(may, W, j, P, k):
+    """Return the parent that is not required and raises the residual variance of j least where it goes, −1 if there is none, and by
+    how much: $A_{aj}^2 / (C_{PP}^{-1})_{aa}$."""
+    p, t = W.shape[2], W.shape[0] - 1
+    at, least = -1, math.inf
+    for a in range(k):
+        slope, square = W[t, ROOM + a, j], W[t, ROOM + a, P[p, a]]
+        if slope * slope < least * square and not may[j, P[p, a]] & REQUIRED:
+            at, least = a, slope * slope / square
+    return at, least
 
 
 @compiled
 def fit(C, root, may, terms, G, P, W, status, j, limit, x):
-    """Fit j on parents among those before the position `limit`; return their number, and v. They are in the last row of P.
+    """Fit j on parents among those before the position `limit`; return their number, and v. They are in the last row but one of P.
 
     x counts as coming before if it does not, and as not coming before if it does; j stands for no variable. The parents of j are
     grown, then shrunk; at its own position and with x = j, until neither lowers the cost, and LEFT and COV are those given the last.
     """
-    p = C.shape[1]
-    parents = P[p]
-    position, able = G[POSITION], W[ABLE]
-    joins = x != j and position[x] >= limit
+    p, t = C.shape[1], W.shape[0] - 1
+    joins = x != j and G[POSITION, x] >= limit
     for w in range(p):
-        able[w] = 1.0 if may[j, w] & ALLOWED and position[w] < limit else 0.0
+        W[t, ABLE, w] = 1.0 if may[j, w] & ALLOWED and G[POSITION, w] < limit else 0.0
     if x != j:
-        able[x] = 1.0 if joins and may[j, x] & ALLOWED else 0.0
+        W[t, ABLE, x] = 1.0 if joins and may[j, x] & ALLOWED else 0.0
     k = 0
     for i in range(G[COUNT, j]):
         parent = P[j, i]
         if parent != x and G[POSITION, parent] < limit:
-            parents[k] = parent
+            P[p, k] = parent
             k += 1
     if joins:
-        parents[k] = x
+        P[p, k] = x
         k += 1
-    v, times, own = 0.0, 0, int(terms[OWN, j])
-    least = LEAST_SHARE if root.shape[0] == 0 else LEAST_SHARE * LEAST_SHARE
+    own, scale, price = int(terms[OWN, j]), terms[SCALE, j], terms[NUMBERS, PRICE]
+    here, rooted = x == j and limit == G[POSITION, j], root.shape[0] > 0
+    least = LEAST_SHARE * LEAST_SHARE if rooted else LEAST_SHARE
+    rows = regress(C, root, W, own, j, P, k)
+    times = 0
     while True:
-        begin(C, root, W, own, j)
-        for i in range(k):
-            extend(C, root, W, own, j, parents[i], i)
-        v = math.log(W[LEFT, j]) + terms[SCALE, j]
+        v = math.log(W[t, LEFT, j]) + scale
         now = term(terms, j, v)
         times += 1
-        while k < parents.shape[0] - 1 and times <= GROWTHS:
-            w, explained = candidate(terms, W, j, parents, k)
+        while k < P.shape[1] - 1 and times <= GROWTHS:
+            w, explained = candidate(terms, W)
             if w < 0:
                 break
-            smaller = math.log(max(W[LEFT, j] - explained, least)) + terms[SCALE, j]
+            smaller = math.log(max(W[t, LEFT, j] - explained, least)) + scale
             then = term(terms, j, smaller)
-            if now - then <= terms[NUMBERS, PRICE] + LEAST_FALL:
+            if now - then <= price + LEAST_FALL:
                 break
             v, now = smaller, then
-            parents[k] = w
-            extend(C, root, W, own, j, w, k)
+            rows += 2 * k + 4
+            join(C, root, W, own, j, P, k, w)
             k += 1
         done = k
-        k, v = shrink(may, terms, W, j, parents, k, v, now)
-        status[WORK] += (done + 4) * (done + 4) * p if root.shape[0] == 0 else 4 * (done + 1) * p * p
-        if k == done or x != j or limit != position[j]:
+        while True:
+            at, rise = least_useful(may, W, j, P, k)
+            if at < 0:
+                break
+            larger = math.log(W[t, LEFT, j] + rise) + scale
+            then = term(terms, j, larger)
+            if then - now >= price - LEAST_FALL:
+                break
+            v, now = larger, then
+            rows += k + 2
+            W[t, ABLE, P[p, at]] = 1.0
+            leave(W, j, P, k, at)
+            k -= 1
+        if k == done or not here:
             break
+        if rooted:
+            rows += regress(C, root, W, own, j, P, k)
+    status[WORK] += 2 * p * p * rows if rooted else p * rows
+    if here:
+        keep(W, j, P, k)
     return k, v
 
 
 @compiled
-def change_of(C, root, may, terms, G, P, M, W, status, row, x):
-    """Return M[row, x], fitted where it is not known: the change of j's cost where x comes before it or no longer does (row j), or
-    where j takes the position of x (row p + j)."""
+def fit_change(C, root, may, terms, G, P, M, W, status, row, x):
+    """Fit M[row, x]: the change of j's cost where x comes before it or no longer does (row j), or where j takes the position of x (row
+    p + j)."""
     p = C.shape[1]
+    j, limit, other = row, G[POSITION, row % p], x
+    if row >= p:
+        j = other = row - p
+        limit = G[POSITION, x] + (1 if G[POSITION, x] > G[POSITION, j] else 0)
+    k, v = fit(C, root, may, terms, G, P, W, status, j, limit, other)
+    value = cost(terms, j, v, k) - cost(terms, j, M[2 * p, j], G[COUNT, j])
+    if row < p and value > 0.0 and G[POSITION, x] > G[POSITION, j]:
+        value = 0.0
+    M[row, x] = value
+    return value
+
+
+@inlined
+def change_of(C, root, may, terms, G, P, M, W, status, row, x):
+    """Return M[row, x], fitted where it is not known."""
     value = M[row, x]
     if math.isnan(value):
-        position = G[POSITION]
-        j, limit, other = row, position[row % p], x
-        if row >= p:
-            j = other = row - p
-            limit = position[x] + (1 if position[x] > position[j] else 0)
-        k, v = fit(C, root, may, terms, G, P, W, status, j, limit, other)
-        value = cost(terms, j, v, k) - cost(terms, j, M[2 * p, j], G[COUNT, j])
-        if row < p and value > 0.0 and position[x] > position[j]:
-            value = 0.0
-        M[row, x] = value
+        value = fit_change(C, root, may, terms, G, P, M, W, status, row, x)
     return value
 
 
@@ -356,7 +434,7 @@ def best_position(C, root, may, terms, G, P, M, W, status, x):
     fitted again.
     """
     p = C.shape[1]
-    order, others, bound = G[ORDER], W[OTHERS], W[BOUND]
+    order, others, bound = G[ORDER], W[W.shape[0] - 1, OTHERS], W[W.shape[0] - 1, BOUND]
     at = G[POSITION, x]
     chosen = at
     for _ in range(TRIES):
@@ -424,7 +502,7 @@ def refit(C, root, may, terms, G, P, M, W, status, j):
     G[ALTERED, j] = 1
     G[DUE, j] = 1
     M[2 * p, j] = v
-    cov, left, change = W[COV], W[LEFT], M[j]
+    cov, left, change = W[W.shape[0] - 1, COV], W[W.shape[0] - 1, LEFT], M[j]
     enough = worthwhile(terms, j, v) * left[j]
     for w in range(p):
         pays = k < parents.shape[0] - 1 and cov[w] * cov[w] > enough * left[w]
@@ -549,7 +627,7 @@ def search(C, root, may, terms, G, P, M, W, status, spare_G, spare_P, spare_M, u
                 break
             if moves_left > 0:
                 moves_left -= 1
-                x = int(uniforms[row, 3 * moves_left + 1] * p)
+                x = status[FREE] + int(uniforms[row, 3 * moves_left + 1] * (p - status[FREE]))
                 to = random_position(
                     may, graph, parents, x, uniforms[row, 3 * moves_left + 2], uniforms[row, 3 * moves_left + 3]
                 )

@@ -2,9 +2,11 @@
 
 All functions share these arrays (`sampler` makes them), beside C, root, may, terms and W of `order_search.kernel`:
 
-    I     rows COUNT (of parents), GROUP (−1 for none), STACK and SEEN (workspace), and LAST with the numbers EDGES and TIME
-    P     p + 1 rows: the first COUNT of row j are the parents of j; the last row is workspace
-    V     [j, i]: log variance of j with i as one more parent, or one less; row p: the present ones; row p + 1: workspace
+    I     rows COUNT (of parents), GROUP (−1 for none), STACK and SEEN (workspace), and LAST with the numbers EDGES, TIME and FREE, the
+          first variable that can have parents: those before it have none
+    P     p + 2 rows: the first COUNT of row j are the parents of j; the last two rows are workspace
+    V     [j, i]: share of j's variance that is left with i as one more parent, or one less; row p: the present log variances; row
+          p + 1: workspace
     Q     [j, i]: weight of that change as a proposal; row p: workspace
     E     the edges, one row [source, target] each; F[i, j]: the row of i → j, −1 if there is none
     S     for every group: its size, a centre, and the sums of v − centre and of its squares
@@ -18,15 +20,33 @@ from __future__ import annotations
 import math
 
 from ordag.common.compiling import compiled, inlined
-from ordag.learners.order_search.kernel import begin, extend, found_at, slope_of, term
-from ordag.learners.order_search.layout import ALLOWED, ALONE, COV, HALF, LEFT, NUMBERS, OWN, PRICE, REQUIRED, SCALE
+from ordag.learners.order_search.kernel import keep, regress
+from ordag.learners.order_search.layout import (
+    ALLOWED,
+    ALONE,
+    COV,
+    HALF,
+    LEFT,
+    MEAN,
+    NUMBERS,
+    OWN,
+    PRICE,
+    REQUIRED,
+    ROOM,
+    ROW,
+    SCALE,
+    WEIGHT,
+)
 
 COUNT, GROUP, STACK, SEEN, LAST = 0, 1, 2, 3, 4
-EDGES, TIME = 0, 1
+EDGES, TIME, FREE = 0, 1, 2
 SIZE, CENTRE, SUM, SQUARES = 0, 1, 2, 3
 
 TOGGLE, TURN = 0.5, 0.85
 """Shares of the steps that are toggles, and that are toggles or turns."""
+
+SMALL = 0.02
+"""Share of the residual variance up to which five terms of its logarithm are precise to ten digits."""
 
 LEAST_SHARE = 1e-14
 """A residual variance below this share of the variable's own has no digits."""
@@ -35,35 +55,73 @@ MOST_CHANGE = 60.0
 """Changes of the sum beyond this have the weight of this."""
 
 
+@inlined
+def found_at(parents, k, w):
+    """Return the index of w among the first k parents."""
+    at = -1
+    for i in range(k):
+        if parents[i] == w:
+            at = i
+    return at
+
+
+@inlined
+def weight_of(change):
+    """Return exp(−change / 2) to five digits or more, by a polynomial, which is compiled into vector instructions."""
+    x = -min(max(change, -MOST_CHANGE), MOST_CHANGE) / (2.0 * 64.0)
+    y = 1.0 + x * (
+        1.0 + x / 2.0 * (1.0 + x / 3.0 * (1.0 + x / 4.0 * (1.0 + x / 5.0 * (1.0 + x / 6.0 * (1.0 + x / 7.0)))))
+    )
+    y *= y
+    y *= y
+    y *= y
+    y *= y
+    y *= y
+    return y * y
+
+
+@inlined
+def change_by(half, weight, vertex, away, d):
+    """Return the change of a term without the price of its parents (`kernel.term`) if v rises by d; vertex, away: v − mean."""
+    before, after = max(away, vertex), max(away + d, vertex)
+    return (after - before) * (half + weight * (after + before))
+
+
 @compiled
-def weigh(C, root, may, terms, W, V, Q, j, parents, k, v_row, q_row):
-    """Compute rows of V and Q for j with its first k parents; return its log variance."""
-    p = C.shape[1]
-    matrix = int(terms[OWN, j])
-    begin(C, root, W, matrix, j)
-    for a in range(k):
-        extend(C, root, W, matrix, j, parents[a], a)
-    cov, left, scale = W[COV], W[LEFT], terms[SCALE, j]
-    own, most = left[j], parents.shape[0] - 1
-    v = math.log(own) + scale
-    here, price = term(terms, j, v), terms[NUMBERS, PRICE]
+def weigh(C, root, may, terms, W, V, Q, j, P, k, v_row, q_row):
+    """Compute rows of V and Q for j with the first k parents of the last row but one of P; return its log variance."""
+    p, t = C.shape[1], W.shape[0] - 1
+    regress(C, root, W, int(terms[OWN, j]), j, P, k)
+    if q_row == j:
+        keep(W, j, P, k)
+    own, half, weight, price = W[t, LEFT, j], terms[HALF, j], terms[WEIGHT, j], terms[NUMBERS, PRICE]
+    v = math.log(own) + terms[SCALE, j]
+    away, vertex = v - terms[MEAN, j], -half / (2.0 * weight) if weight > 0.0 else -math.inf
     for i in range(p):
-        Q[q_row, i] = 0.0
-        if i == j or found_at(parents, k, i) >= 0:
-            continue
-        rest = own - cov[i] * cov[i] / left[i]
-        V[v_row, i] = math.log(max(rest, LEAST_SHARE)) + scale
-        if may[j, i] & ALLOWED and k < most and left[i] >= terms[NUMBERS, ALONE]:
-            change = term(terms, j, V[v_row, i]) - here + price
-            Q[q_row, i] = math.exp(-min(max(change, -MOST_CHANGE), MOST_CHANGE) / 2.0)
+        share = W[t, COV, i] * W[t, COV, i] / (W[t, LEFT, i] * own)
+        W[t, ROW, i] = share
+        V[v_row, i] = own * (1.0 - share)
+        d = -share * (1.0 + share * (1.0 / 2.0 + share * (1.0 / 3.0 + share * (1.0 / 4.0 + share / 5.0))))
+        Q[q_row, i] = weight_of(change_by(half, weight, vertex, away, d) + price)
+    room, alone = k < P.shape[1] - 1, terms[NUMBERS, ALONE]
+    for i in range(p):
+        if not (room and may[j, i] & ALLOWED and W[t, LEFT, i] >= alone):
+            Q[q_row, i] = 0.0
+        elif W[t, ROW, i] > SMALL:
+            d = math.log(max(1.0 - W[t, ROW, i], LEAST_SHARE))
+            Q[q_row, i] = weight_of(change_by(half, weight, vertex, away, d) + price)
     for a in range(k):
-        slope, squares = slope_of(W, j, parents, k, a)
-        i = parents[a]
-        V[v_row, i] = math.log(own + slope * slope / squares) + scale
-        if not may[j, i] & REQUIRED:
-            change = term(terms, j, V[v_row, i]) - here - price
-            Q[q_row, i] = math.exp(-min(max(change, -MOST_CHANGE), MOST_CHANGE) / 2.0)
+        i, slope = P[p, a], W[t, ROOM + a, j]
+        V[v_row, i] = own + slope * slope / W[t, ROOM + a, i]
+        d = math.log(V[v_row, i] / own)
+        Q[q_row, i] = 0.0 if may[j, i] & REQUIRED else weight_of(change_by(half, weight, vertex, away, d) - price)
     return v
+
+
+@inlined
+def log_variance(terms, V, j, row, i):
+    """Return the log variance of j with i as one more parent, or one less, from a row of V."""
+    return math.log(max(V[row, i], LEAST_SHARE)) + terms[SCALE, j]
 
 
 @inlined
@@ -149,7 +207,7 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
         edges = I[LAST, EDGES]
         if kind >= TOGGLE and edges == 0:
             continue  # nothing to turn or swap: a toggle instead would leave the empty graph more often than enter it
-        x = int(where * p)
+        x = I[LAST, FREE] + int(where * (p - I[LAST, FREE]))
         i = y = -1
         if kind >= TOGGLE:
             i, x = E[int(where * edges), 0], E[int(where * edges), 1]
@@ -163,7 +221,7 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
             descend_from(I, F, i, x)
             if I[SEEN, x]:
                 continue
-            v_x, v_y = V[x, i], V[y, x]
+            v_x, v_y = log_variance(terms, V, x, x, i), log_variance(terms, V, y, y, x)
         else:
             swaps = kind >= TURN
             if swaps and may[x, i] & REQUIRED:
@@ -177,7 +235,7 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
                     if P[x, a] != i:
                         P[p, count] = P[x, a]
                         count += 1
-                weigh(C, root, may, terms, W, V, Q, x, P[p], count, p + 1, p)
+                weigh(C, root, may, terms, W, V, Q, x, P, count, p + 1, p)
             total = 0.0
             for u in range(p):
                 if swaps and F[u, x] >= 0 and u != i:
@@ -198,11 +256,11 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
             if swaps:
                 if drawn == i or Q[p, i] <= 0.0:
                     continue
-                new, v_x = drawn, V[p + 1, drawn]
+                new, v_x = drawn, log_variance(terms, V, x, p + 1, drawn)
                 ratio = math.log(Q[p, i] / Q[p, drawn])
             else:
                 i = drawn
-                v_x = V[x, i]
+                v_x = log_variance(terms, V, x, x, i)
                 more = -1 if F[i, x] >= 0 else 1
                 count = 0
                 for a in range(k):
@@ -212,7 +270,7 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
                 if more > 0:
                     P[p, count] = i
                     count += 1
-                weigh(C, root, may, terms, W, V, Q, x, P[p], count, p + 1, p)
+                weigh(C, root, may, terms, W, V, Q, x, P, count, p + 1, p)
                 there = 0.0
                 for u in range(p):
                     if not I[SEEN, u] or F[u, x] >= 0:
@@ -255,4 +313,6 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
         for end in range(2):
             z = x if end == 0 else y
             if z >= 0:
-                V[p, z] = weigh(C, root, may, terms, W, V, Q, z, P[z], I[COUNT, z], z, z)
+                for a in range(I[COUNT, z]):
+                    P[p, a] = P[z, a]
+                V[p, z] = weigh(C, root, may, terms, W, V, Q, z, P, I[COUNT, z], z, z)

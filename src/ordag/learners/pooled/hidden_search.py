@@ -33,7 +33,7 @@ from ordag.learners.order_search.engine import Optimum, OrderSearch
 from ordag.learners.pooled.score import Local, PooledScore
 
 AHEAD = 8.0
-"""By how much the first hidden cause may raise the score if a second one makes up for it."""
+"""By how much the first hidden cause may raise the score: a second one may make up for it."""
 
 FIRST_PRICES = (2.0, 1.4)
 """Factors on the price of edges in the first searches with a hidden cause."""
@@ -105,9 +105,10 @@ class HiddenSearch:
         return is_compiled(self._fit)
 
     def models(self, best: Optimum) -> list[HiddenModel]:
-        """Return the best graph, and with one hidden cause after the other what each of them makes of it.
+        """Return the best graph, and with one hidden cause after the other what each of them makes of it, as long as that lowers the score.
 
-        The first one alone may raise the score a little, because it has to account for what a second one does as well.
+        The first one alone may raise the score a little, because it has to account for what a second one does as well. Where no second
+        one makes up for that, it is returned all the same: it explains the table nearly as well as the best graph.
         """
         found = [HiddenModel(best.score, best.adjacency(), best.order, self.C, best.v)]
         while self._left > 0:
@@ -116,7 +117,7 @@ class HiddenSearch:
             if better is None or better.score > most:
                 break
             found.append(better)
-        return found if found[-1].score < found[0].score - WORTHWHILE else found[:1]
+        return found
 
     def _one_more(self, model: HiddenModel) -> HiddenModel | None:
         """The best model with one more hidden cause; None where no variables are joined closely enough."""

@@ -9,22 +9,29 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ordag.common.arrays import Array
 from ordag.common.checks import Seed, as_list
-from ordag.common.linalg import lengths
+from ordag.common.linalg import inverse, lengths
 from ordag.common.settings import choice, seed, setting, whole
-from ordag.common.words import counted, listed
+from ordag.common.words import counted, joined, listed
+from ordag.data.causes import Categories
+from ordag.data.environments import Environments
 from ordag.data.equations import Equations
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import LeastRows, least_squares_rows
-from ordag.errors import SettingError
+from ordag.errors import SettingError, TooFewRowsError
 from ordag.graph.dag import Dag
-from ordag.knowledge.masks import Constraints
+from ordag.knowledge.masks import Constraints, without_causes
+from ordag.learners.causes import CauseRules, free_rules, within_all
 from ordag.learners.found import Found
 from ordag.learners.order_search.engine import Optimum
+from ordag.learners.pooled.cause_resampling import CausedPosterior
+from ordag.learners.pooled.cause_search import search_with_causes
+from ordag.learners.pooled.consensus import LIKELY
 from ordag.learners.pooled.posterior import Posterior
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
-from ordag.learners.pooled.search import pooled_search
+from ordag.learners.pooled.search import PooledResult, pooled_search
 from ordag.learners.pooled.variances import ROWS_PER_PARENT
 from ordag.learners.result import Learned
 from ordag.learners.settings import MethodSettings, kicks
@@ -74,7 +81,9 @@ class PooledSettings(MethodSettings):
         'columns that share a unit: "a,b;c,d" says that a and b have one unit, and c and d another',
         typed=groups_from_text,
     )
-    kicks: int | None = kicks("restarts in a row without success before the search stops, 100 to 400 unless given")
+    kicks: int | None = kicks(
+        "restarts in a row without success before the search stops; unless given 30 and one per variable, 100 at most"
+    )
     draws: int | None = whole(
         0,
         "how many resamples is a whole number, 0 for none",
@@ -96,6 +105,7 @@ class PooledSettings(MethodSettings):
 
     is_slow: ClassVar = True
     rests_on_condition: ClassVar = False
+    takes_experiments: ClassVar = True
     rests_on: ClassVar = (
         "This method compares error variances, which are in squared units of their columns, but allows them to differ: "
         "units can open a direction or close it."
@@ -121,7 +131,14 @@ class PooledSettings(MethodSettings):
         agreed = None if posterior is None or self.graph == "best" else posterior.consensus(found.sample)
         if posterior is None or agreed is None:
             return found
-        return replace(found, **_shown(found.names, posterior.order, agreed), optimum=found.graph)
+        equations = found.equations
+        if found.result.environments is not None:
+            equations = found.result.equations_in(agreed).ordered(np.argsort(posterior.order))
+        shown = _shown(found.names, posterior.order, agreed)
+        probabilities = posterior.probabilities(found.sample)
+        if found.causes is not None and probabilities is not None and probabilities.causes is not None:
+            shown |= {"causes": replace(found.causes, arrows=probabilities.causes > LIKELY), "score": found.score}
+        return replace(found, **shown, optimum=found.graph, equations=equations)
 
     def alone(self) -> Self:
         return replace(self, graph="best", draws=0)
@@ -131,40 +148,77 @@ class PooledSettings(MethodSettings):
         return self.draws != 0
 
 
-def pooled(table: Table, settings: PooledSettings, known: Constraints | None = None) -> Found:
+def pooled(
+    table: Table, settings: PooledSettings, known: Constraints | None = None, rules: CauseRules | None = None
+) -> Found:
     """Learn the Dag of the lowest pooled score. `PooledSettings.finished` goes on from there."""
     moments = table.moments
-    equations = Equations.of(moments)
-    grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
-    if grouped is None and settings.units is None and (moments.p == 2 or is_standardised(moments)):
+    categories = None if moments.causes is None else Categories(moments.causes)
+    equations, environments = Equations.of(moments), Environments.of(moments)
+    if equations is not None and equations.external:
+        known = without_causes(moments.names, equations.external, known)
+    series = table.series
+    present = moments if series is None else moments.select(series.names)
+    grouped = None if settings.groups is None else placed_groups(settings.groups, present.names)
+    if grouped is None and settings.units is None and (present.p == 2 or is_standardised(present)):
         grouped = []
-    few = moments.n < least_squares_rows(moments.p)
+    spread = UNITS[settings.units] if grouped is None else COMMENSURABLE
+    pairs = None
+    if series is not None:  # error variances are those of the present alone
+        grouped = [list(range(series.p))] if grouped is None else grouped
+        pairs = series.p * (series.p - 1) // 2 + series.lags * series.p**2
+    pooled_moments = moments.pooled() if categories is None else within_all(moments, categories)
+    few = pooled_moments.n < least_squares_rows(moments.p)
+    if few and categories is not None:
+        raise TooFewRowsError(
+            f"{counted(moments.n, 'row')} are too few for regressions on all of {moments.p} variables beside the values of "
+            f"{joined(list(categories.names))}: hold the categories fixed (adjust, --adjust), or use fewer variables.",
+            ["cause"],
+        )
     before = None if known is None else known.before
+    factors = None if settings.groups is None else without_units(pooled_moments, grouped or [])
     ordering = find_order(
-        Table(moments.pooled(), progress=table.tell), before=before, variance="sparse" if few else "least-squares"
+        Table(pooled_moments if factors is None else pooled_moments.scaled(factors), progress=table.tell),
+        before=before,
+        variance="sparse" if few else "least-squares",
     )
+    if factors is not None:
+        ordering = ordering.of_units(pooled_moments, factors)
     assert isinstance(settings.seed, int), "the settings make a number of any seed"
     search_seed, draw_seed = np.random.SeedSequence(settings.seed).spawn(2)
-    result = pooled_search(
-        ordering,
-        groups=grouped,
-        spread=UNITS[settings.units] if grouped is None else COMMENSURABLE,
-        kicks=settings.kicks,
-        seed=search_seed,
-        known=known,
-        equations=equations,
-        labels=None if table.profile is None else table.profile.labels,
-        progress=table.tell,
-    )
-    posterior = Posterior(result, ordering.order, settings.draws, draw_seed)
+    given: dict[str, Any] = {
+        "groups": grouped,
+        "spread": spread,
+        "kicks": settings.kicks,
+        "seed": search_seed,
+        "known": known,
+        "labels": None if table.profile is None else table.profile.labels,
+        "progress": table.tell,
+    }
+    result: PooledResult
+    if categories is None:
+        result = pooled_search(ordering, pairs=pairs, equations=equations, environments=environments, **given)
+    else:
+        result = search_with_causes(ordering, categories, rules or free_rules(categories), **given)
+    remarks = () if equations is None else tuple(equations.remarks)
+    if environments is not None and result.equations is not None:
+        equations = result.equations.ordered(np.argsort(ordering.order))
+    kind = Posterior if categories is None else CausedPosterior
+    posterior = kind(result, ordering.order, settings.draws, draw_seed)
     return Found(
         recipe=settings,
         moments=moments,
         result=result,
         equations=equations,
-        **_shown(moments.names, ordering.order, result.best),
+        **_shown(moments.names, ordering.order, result.best) | {"score": result.total},
         posterior=posterior,
-        warnings=(*ordering.warnings, *([_few_rows_sentence(moments)] if few else []), *filter(None, [result.warning])),
+        causes=result.found_causes(categories, ordering.order),
+        warnings=(
+            *ordering.warnings,
+            *([_few_rows_sentence(moments)] if few else []),
+            *filter(None, [result.warning]),
+            *remarks,
+        ),
     )
 
 
@@ -174,6 +228,23 @@ def _shown(names: tuple[str, ...], order: NDArray[np.intp], optimum: Optimum) ->
     adjacency[np.ix_(order, order)] = optimum.adjacency()
     sequence = tuple(int(order[j]) for j in optimum.order)
     return {"graph": Dag.known_acyclic(names, adjacency), "sequence": sequence, "score": optimum.score}
+
+
+def without_units(moments: Moments, groups: Sequence[Sequence[int]]) -> Array:
+    r"""Return a factor for every column that takes the unit of its group out of it; a column in no group is one by itself.
+
+    It is the inverse of the geometric mean over the group of the columns' deviations given all other columns, $(S^{-1})_{jj}^{-1/2}$ but
+    for a constant, or of the columns' own deviations where there are too few rows for that. So the order that a search begins with, and
+    all that follows from it, is the same in any units of the groups.
+    """
+    size = lengths(moments.R)
+    if moments.n >= least_squares_rows(moments.p) and moments.R.diagonal().all():
+        size = 1.0 / lengths(inverse(np.asfortranarray(moments.R.T)))
+    logs = np.log(np.where(np.isfinite(size) & (size > 0.0), size, 1.0))
+    factors = np.exp(-logs)
+    for group in groups:
+        factors[group] = np.exp(-logs[group].mean())
+    return np.asarray(factors)
 
 
 def is_standardised(moments: Moments) -> bool:

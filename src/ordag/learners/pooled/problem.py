@@ -42,10 +42,13 @@ class Problem:
         needed = [mask | first for mask, first in zip(parents, self.masks[2], strict=True)]
         return tuple(topological_order(unpacked_columns(needed, len(needed))))
 
-    def best_single_change(self, best: Optimum) -> Optimum | None:
-        """Return the graph of the lowest score that differs in one arrow, or None where none is better."""
+    def best_single_change(self, best: Optimum, *, turns_alone: bool = False) -> Optimum | None:
+        """Return the graph of the lowest score that differs in one arrow, or None where none is better.
+
+        turns_alone: only arrows in the other direction are tried.
+        """
         lowest, found = best.score - LEAST_GAIN, None
-        for change in self._single_changes(best):
+        for change in self._single_changes(best, turns_alone):
             v = best.v.copy()
             parents = list(best.parents)
             for j, (mask, value) in change.items():
@@ -58,13 +61,9 @@ class Problem:
     @cached_property
     def masks(self) -> tuple[list[int], list[int], list[int]]:
         """The possible parents, the required parents, and the variables that must come first, of every variable."""
-        p = self.score.p
-        if self.known is None:
-            return [(1 << p) - 1 & ~(1 << j) for j in range(p)], [0] * p, [0] * p
-        known = self.known
-        return packed_columns(known.allowed), packed_columns(known.required), packed_columns(known.before)
+        return masks_of(self.known, self.score.p)
 
-    def _single_changes(self, best: Optimum) -> Iterator[Change]:
+    def _single_changes(self, best: Optimum, turns_alone: bool) -> Iterator[Change]:
         """Yield the additions, removals and reversals of one arrow that may lower the score."""
         variances, p, parents = self.variances, len(best.parents), best.parents
         allowed, required, first = self.masks
@@ -79,7 +78,7 @@ class Problem:
         cheaper = replace(local, price=local.price - MOST_RISE)
         for j, mask in enumerate(parents):
             now = local.term(j, float(best.v[j]))
-            if mask.bit_count() < variances.most:
+            if mask.bit_count() < variances.most and not turns_alone:
                 ranked, values = variances.candidates(j, mask, cheaper.worthwhile(j, float(best.v[j])))
                 for w, value in zip(ranked, values, strict=True):
                     if allowed[j] & ~mask & ~descendants[j] & ~(1 << j) & 1 << w:
@@ -91,7 +90,7 @@ class Problem:
                 if required[j] >> i & 1:
                     continue
                 without, rise = mask & ~(1 << i), local.term(j, value) - now
-                if rise - local.price < MOST_RISE:
+                if rise - local.price < MOST_RISE and not turns_alone:
                     yield {j: (without, value)}
                 others = after[i] & ~(1 << j)
                 if first[j] >> i & 1 or (others | union(descendants, others)) >> j & 1 or not allowed[i] >> j & 1:
@@ -100,3 +99,10 @@ class Problem:
                     with_j = variances.log_variance(i, parents[i] | 1 << j)
                     if rise + local.term(i, with_j) - local.term(i, float(best.v[i])) < MOST_RISE:
                         yield {j: (without, value), i: (parents[i] | 1 << j, with_j)}
+
+
+def masks_of(known: Constraints | None, p: int) -> tuple[list[int], list[int], list[int]]:
+    """Return the possible parents, the required parents, and the variables that must come first, of each of p variables."""
+    if known is None:
+        return [(1 << p) - 1 & ~(1 << j) for j in range(p)], [0] * p, [0] * p
+    return packed_columns(known.allowed), packed_columns(known.required), packed_columns(known.before)

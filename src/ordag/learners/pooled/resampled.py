@@ -25,16 +25,20 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from ordag.common.arrays import Array, Indices, Mask
-from ordag.common.bits import unpacked_columns
+from ordag.common.bits import packed_columns, unpacked_columns
 from ordag.common.linalg import lengths, triangle, wishart_root
 from ordag.common.workers import as_worker
+from ordag.data.environments import Environments
 from ordag.data.equations import LEFT_OUT, Equations
 from ordag.data.labels import RowLabels, units_of
 from ordag.data.moments import Moments
 from ordag.data.reweighted import Reweighted
+from ordag.data.table_checks import least_squares_rows
 from ordag.graph.dag import Dag
-from ordag.learners.order_search.engine import OrderSearch, together
+from ordag.learners.order_search.engine import Optimum, OrderSearch, together
+from ordag.learners.pooled.environments import Changed
 from ordag.learners.pooled.exact import MOST_VARIABLES, AllGraphs
+from ordag.learners.pooled.problem import Problem
 from ordag.learners.pooled.sampler import Sampler, Walk
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.search import PooledResult
@@ -56,7 +60,7 @@ STARTS = 2
 """Graphs of the table that the search in a resample begins with."""
 
 STEPS, FEWEST_STEPS, MOST_STEPS = 50, 2000, 4000
-"""Steps of a chain for every variable, at least, and at most. Half as many go before, which are not counted."""
+"""Steps of a chain for every variable that can have parents, at least, and at most. Half as many go before, which are not counted."""
 
 THREADS = 2
 """Resamples at a time, whatever the number of cores."""
@@ -68,7 +72,7 @@ class Redrawn:
     def __init__(self, moments: Moments, rows: Array | None, *, scarce: bool, strength: float = STRENGTH) -> None:
         n = moments.n
         self.moments, self.scarce, self.strength = moments, scarce, strength
-        size = lengths(moments.R) / np.sqrt(n)
+        size = _sizes(moments.R) / np.sqrt(n)
         self._T = np.diag(size) if scarce else moments.R / np.sqrt(n)
         self._near = np.eye(moments.p) if not scarce else _correlation(moments.R)
         self._rows: Array | None = None
@@ -91,7 +95,8 @@ class Redrawn:
         if self.scarce:
             near = self._near + self.strength * self._change(random)
             variances = np.maximum(np.diag(near), 1e-300)
-            unit = near / np.sqrt(np.outer(variances, variances))
+            deviations = np.sqrt(variances)
+            unit = near / np.outer(deviations, deviations)
             return unit, np.log(variances * np.diag(self._T) ** 2)
         root, steps = self._T, math.ceil(self.strength**2)
         for _ in range(steps):
@@ -121,13 +126,14 @@ class Redrawn:
             if not self.scarce:
                 A = wishart_root(n, p, random)
                 return np.asarray(A.T @ A / (n - 1.0) - self._near)
-            rows = random.standard_normal((n, p)) @ (self.moments.R / lengths(self.moments.R))
+            rows = random.standard_normal((n, p)) @ (self.moments.R / _sizes(self.moments.R))
             rows -= rows.mean(axis=0)
             return np.asarray(rows.T @ rows / (n - 1.0) - self._near)
         k = len(self._rows)
         counts = np.bincount(random.integers(k, size=k), minlength=k) / k
-        mean = counts @ self._rows
-        A = (self._rows * counts[:, None]).T @ self._rows - np.outer(mean, mean)
+        mean, drawn = counts @ self._rows, np.flatnonzero(counts)
+        rows = self._rows[drawn] * np.sqrt(counts[drawn])[:, None]
+        A = rows.T @ rows - np.outer(mean, mean)
         return self._share * (A - self._own)
 
     def _near_of(self, weights: Array) -> Array:
@@ -167,13 +173,15 @@ class RedrawnPart(Redrawn):
         self._own_weights = np.ones(len(order)) if labels.weight is None else labels.weight[order]
         self._draws = units_of(labels, len(rows))
         left = self._centred(rows[order], self._own_weights)
-        size = lengths(self.moments.R) / np.sqrt(self.moments.n)
+        size = _sizes(self.moments.R) / np.sqrt(self.moments.n)
         self._rows = left / size if scarce else solve_triangular(self._T, left.T, trans=1).T.copy()
         scatter = max(float(self._own_weights @ np.square(self._rows).sum(axis=1)), 1e-300)
         # residuals are shorter than the errors
         self._rows *= np.sqrt(self._rows.shape[1] * self._own_weights.sum() / scatter)
         self._own = self._near_by(self._own_weights)
-        self._share = float(np.sqrt(min(1.0, len(order) / self.moments.rows)))
+        # a thinned sample still has the differences between clusters in full, but only a part of the blocks of a series
+        whole = labels.cluster is not None and labels.unit is not None and np.array_equal(labels.unit, labels.cluster)
+        self._share = 1.0 if whole else float(np.sqrt(min(1.0, len(order) / self.moments.rows)))
 
     def _centred(self, rows: Array, weights: Array) -> Array:
         totals = np.maximum(np.add.reduceat(weights, self._starts), 1e-300)
@@ -226,10 +234,51 @@ class RedrawnEquations:
         return refit(drawn.distinct[0], Dag.known_acyclic(drawn.distinct[0].names, graph), drawn).sem
 
 
-def redrawn(found: PooledResult, rows: Array | None, *, strength: float) -> Redrawn | RedrawnEquations:
+class RedrawnEnvironments:
+    """As `RedrawnEquations`, where equations may differ between environments: one covariance for each of these."""
+
+    def __init__(self, environments: Environments, rows: Array | None, labels: RowLabels, *, strength: float) -> None:
+        self.environments, count = environments, len(environments.each)
+        self._parts = [
+            None
+            if one.n < 2
+            else RedrawnPart(
+                one,
+                rows,
+                labels,
+                np.where(np.arange(count) == c, c, LEFT_OUT),
+                scarce=not environments.has_root[c],
+                strength=strength,
+            )
+            for c, one in enumerate(environments.each)
+        ]
+
+    def draw(self, random: np.random.Generator) -> Environments:
+        """Return the environments of a resample."""
+        seed = int(random.integers(2**63))
+        drawn = []
+        for part, one in zip(self._parts, self.environments.each, strict=True):
+            if part is None:
+                drawn.append(one)
+            else:
+                unit, scale = part.draw(np.random.default_rng(seed))
+                drawn.append(_moments_of(one, unit, scale, scarce=part.scarce))
+        return replace(self.environments, each=tuple(drawn))
+
+    def model(self, seed: np.random.SeedSequence, graph: Mask) -> LinearSEM:
+        """Fit a graph to the resample that this seed gives, by least squares, each equation to the environments that share it."""
+        drawn = Changed(self.draw(np.random.default_rng(seed))).equations(packed_columns(graph))
+        return refit(drawn.distinct[0], Dag.known_acyclic(drawn.distinct[0].names, graph), drawn).sem
+
+
+def redrawn(
+    found: PooledResult, rows: Array | None, *, strength: float
+) -> Redrawn | RedrawnEquations | RedrawnEnvironments:
     """Return the resamples behind a result; its rows have the columns in the order of its moments."""
     scarce, labels = found.variances.most < found.score.p, found.labels
     rows = None if found.equations is not None and labels is None else rows
+    if found.environments is not None:
+        return RedrawnEnvironments(found.environments, rows, labels or RowLabels(), strength=strength)
     if found.equations is not None:
         return RedrawnEquations(found.equations, rows, labels or RowLabels(), scarce=scarce, strength=strength)
     if labels is None or rows is None:
@@ -255,16 +304,26 @@ def strength_for(found: PooledResult) -> float:
     return max(min(by_density, STRONGEST, math.sqrt(n / (ROWS_EACH * p))), STRENGTH)
 
 
+def _sizes(R: Array) -> Array:
+    """Return the lengths of columns, 1 for those that never change."""
+    size = lengths(R)
+    return np.where(size > 0.0, size, 1.0)
+
+
 def _correlation(R: Array) -> Array:
-    unit = R / lengths(R)
+    unit = R / _sizes(R)
     return np.asarray(unit.T @ unit)
 
 
 class Draw(NamedTuple):
-    """The posterior probability of i → j in one resample at [i, j], and one graph that was drawn from it."""
+    """The posterior probability of i → j in one resample at [i, j], and one graph that was drawn from it.
+
+    told_apart: the pairs of which environments tell cause from effect, by the equations that differ between them in that graph.
+    """
 
     arrows: Array
     graph: Mask
+    told_apart: Mask | None = None
 
 
 class Resampled:
@@ -277,8 +336,10 @@ class Resampled:
         self.scarce = found.variances.most < p
         self.redrawn = redrawn(found, rows, strength=strength_for(found))
         self.which = None if found.equations is None else list(found.equations.which)
+        self.few = least_squares_rows(p)
         groups = [group.tolist() for group in found.score.groups]
-        self.score = PooledScore(found.score.each, p, groups, found.score.scale, extended=self.scarce)
+        own = found.score
+        self.score = PooledScore(own.each, p, groups, own.scale, extended=self.scarce, pairs=own.pairs)
         self.needs_root = given.get("root") is not None
         self.limits = {"most": given.get("most"), "alone": given.get("alone", 0.0)}
         self.masks = None if known is None else (known.allowed, known.required, known.before)
@@ -307,26 +368,55 @@ class Resampled:
         return draws
 
     def _several(self, seeds: Sequence[np.random.SeedSequence]) -> list[Draw]:
-        return [self._one(np.random.default_rng(seed)) for seed in seeds if not self.stop[0]]
+        search: list[OrderSearch] = []  # one after the first resample, for all
+        return [self._one(np.random.default_rng(seed), search) for seed in seeds if not self.stop[0]]
 
-    def _one(self, random: np.random.Generator) -> Draw:
+    def _one(self, random: np.random.Generator, used: list[OrderSearch]) -> Draw:
+        if isinstance(self.redrawn, RedrawnEnvironments):
+            changed = Changed(self.redrawn.draw(random), self.few)
+            draw = self._drawn_from(changed, random) if self.every is not None else self._near_best(changed, random)
+            return draw._replace(told_apart=changed.equations(packed_columns(draw.graph)).told_apart)
         unit, scale = self.redrawn.draw(random)
         if self.every is not None:
-            variances = self._variances(unit, scale)
-            weights = self.every.weights(self.score, variances)
-            drawn = self.every.graphs[int(np.searchsorted(np.cumsum(weights), random.random() * (1.0 - 1e-12)))]
-            return Draw(self.every.arrows(weights), unpacked_columns(drawn.tolist(), self.p))
+            return self._drawn_from(self._variances(unit, scale), random)
         if self.which is None:
             C = unit if self.scarce else unit @ unit.T
         else:
             C = unit if self.scarce else unit @ unit.transpose(0, 2, 1)
             scale = scale[self.which, np.arange(self.p)]
         root = unit if self.needs_root else None
-        search = OrderSearch(C, scale, which=self.which, root=root, known=self.masks, **self.limits)
+        if not used:
+            used.append(OrderSearch(C, scale, which=self.which, root=root, known=self.masks, **self.limits))
+        search = used[0]
+        search.renew(C, scale, root)
         starts = self.found.optima[:STARTS]
         best = min((search.descend_once(self.score, start) for start in starts), key=lambda one: one.score)
+        return self._walked(search, best, random)
+
+    def _drawn_from(self, variances: LogVariances, random: np.random.Generator) -> Draw:
+        """Draw from all graphs."""
+        assert self.every is not None
+        weights = self.every.weights(self.score, variances)
+        drawn = self.every.graphs[int(np.searchsorted(np.cumsum(weights), random.random() * (1.0 - 1e-12)))]
+        return Draw(self.every.arrows(weights), unpacked_columns(drawn.tolist(), self.p))
+
+    def _near_best(self, changed: Changed, random: np.random.Generator) -> Draw:
+        """Search from the graphs of the table where equations differ, turn arrows as long as that helps, and walk under the bound there."""
+        problem, found = Problem(self.score, changed, self.found.known), []
+        for start in self.found.optima[:STARTS]:
+            start = problem.fitted(start.parents, start.order)
+            search = OrderSearch(known=self.masks, **changed.bound(start.parents))
+            near = search.descend_once(self.score, start)
+            best = problem.fitted(near.parents, near.order)
+            while (turned := problem.best_single_change(best, turns_alone=True)) is not None:
+                best = turned
+            found.append(best)
+        best = min(found, key=lambda one: one.score)
+        return self._walked(OrderSearch(known=self.masks, **changed.bound(best.parents)), best, random)
+
+    def _walked(self, search: OrderSearch, best: Optimum, random: np.random.Generator) -> Draw:
         walk = Walk(Sampler(search, self.score, self.score.local(best.v, best.edges)), best.parents)
-        counted = min(max(STEPS * self.p, FEWEST_STEPS), MOST_STEPS)
+        counted = min(max(STEPS * (self.p - search.free), FEWEST_STEPS), MOST_STEPS)
         for steps in (counted // 2, counted):
             walk.start_counting()
             walk.go(random.random((steps, 4)), self.stop)

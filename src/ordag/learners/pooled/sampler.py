@@ -47,24 +47,25 @@ class Walk:
     def __init__(self, sampler: Sampler, parents: Sequence[int]) -> None:
         kernel, search, score, p = sampler.kernel, sampler.search, sampler.score, sampler.score.p
         self.sampler, self.p = sampler, p
-        self.I = np.zeros((kernel.LAST + 1, p), dtype=np.int64)
-        self.I[kernel.GROUP] = sampler.group_of
-        self.P = np.zeros((p + 1, search.most + 1), dtype=np.int64)
+        self.I = np.zeros((kernel.LAST + 1, max(p, kernel.FREE + 1)), dtype=np.int64)
+        self.I[kernel.GROUP, :p] = sampler.group_of
+        self.I[kernel.LAST, kernel.FREE] = search.free
+        self.P = np.zeros((p + 2, search.most + 1), dtype=np.int64)
         self.V, self.Q = np.zeros((p + 2, p)), np.zeros((p + 1, p))
         self.E = np.zeros((score.pairs + 1, 2), dtype=np.int64)
         self.F = np.full((p, p), -1, dtype=np.int64)
         self.since, self.counts = np.zeros((p, p), dtype=np.int64), np.zeros((p, p))
-        self.W, self.root = search.room(), search.roots()
+        self.W, self.root = search.room()
         edges = 0
         for j, mask in enumerate(parents):
             own = members(mask)
             self.I[kernel.COUNT, j] = len(own)
-            self.P[j, : len(own)] = own
+            self.P[[j, p], : len(own)] = own
             for i in own:
                 self.E[edges], self.F[i, j] = (i, j), edges
                 edges += 1
             given = (search.C, self.root, search.may, sampler.terms, self.W, self.V, self.Q)
-            self.V[p, j] = kernel.weigh(*given, j, self.P[j], len(own), j, j)
+            self.V[p, j] = kernel.weigh(*given, j, self.P, len(own), j, j)
         self.I[kernel.LAST, kernel.EDGES] = edges
         self.S = np.zeros((len(score.groups), 4))
         for number, group in enumerate(score.groups):

@@ -103,7 +103,10 @@ class PoolingTable:
 
 
 class PooledScore:
-    """The score of graphs over p variables of n rows, or of as many for each; `groups` are the sets of variables that share a unit."""
+    """The score of graphs over p variables of n rows, or of as many for each; `groups` are the sets of variables that share a unit.
+
+    pairs: of variables that can be joined, all unless given.
+    """
 
     def __init__(
         self,
@@ -113,6 +116,7 @@ class PooledScore:
         spread: float = UNITS_UNKNOWN,
         *,
         extended: bool = False,
+        pairs: int | None = None,
     ) -> None:
         self.each = [n] * p if isinstance(n, int) else [int(one) for one in n]
         self.p, self.scale = p, spread
@@ -120,7 +124,7 @@ class PooledScore:
         self.n = n = self.each[0] if self._alike else round(sum(self.each) / p)
         self.halves = np.array(self.each) / 2.0
         noise = 2.0 / n if self._alike else float((1.0 / self.halves).mean())
-        self.pairs = p * (p - 1) // 2
+        self.pairs = p * (p - 1) // 2 if pairs is None else pairs
         self._least_price = math.log(n) / 2.0 + math.log(p) if extended else -math.inf
         # (N − i)/(i + 1) ≥ p up to here
         self._dear_edges = max((self.pairs - p) // (p + 1) + 1, 0) if extended else self.pairs
@@ -145,6 +149,7 @@ class PooledScore:
             "groups": self.groups,
             "spread": self.scale,
             "extended": extended,
+            "pairs": self.pairs,
         }
 
     def total(self, v: Array, edges: int) -> float:
@@ -175,7 +180,9 @@ class PooledScore:
 
     def pooling(self, size: int, squares: float) -> float:
         """Return M(SS) for a group of this size."""
-        return -float(logsumexp(self._log_terms(size, squares)))
+        terms = self._log_terms(size, squares)
+        most = terms.max()
+        return -float(most + math.log(np.exp(terms - most).sum()))
 
     def pooling_table(self, size: int) -> PoolingTable:
         """Return a table of M for a group of this size."""

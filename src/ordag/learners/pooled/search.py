@@ -13,6 +13,8 @@ import numpy as np
 from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.bits import packed_columns
 from ordag.common.linalg import lengths, triangle
+from ordag.data.causes import Categories
+from ordag.data.environments import Environments
 from ordag.data.equations import Equations
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
@@ -22,7 +24,10 @@ from ordag.graph.dag import Dag
 from ordag.graph.links import Links
 from ordag.graph.partly_directed import meek
 from ordag.knowledge.masks import Constraints
+from ordag.learners.causes import FoundCauses
 from ordag.learners.order_search.engine import Optimum, OrderSearch
+from ordag.learners.pooled.changed_search import descend_with_changes, restart_with_changes, starts_with_changes
+from ordag.learners.pooled.environments import Changed
 from ordag.learners.pooled.exact import (
     MOST_VARIABLES,
     best_of_all_graphs,
@@ -39,9 +44,9 @@ from ordag.order.ordering import Ordering
 from ordag.order.sparse import sparse_forward
 from ordag.parents import select
 
-RESTARTS_IN_VAIN, MOST_RESTARTED = 100, 5000
-"""Restarts in a row without improvement after which the search stops, and variables beyond which none are made unless asked for: they
-take twice the memory."""
+FEWEST_IN_VAIN, MOST_IN_VAIN, MOST_RESTARTED = 30, 100, 5000
+"""Restarts in a row without improvement after which the search stops: the first, and one more for every variable, to the second. Variables
+beyond which none are made unless asked for: they take twice the memory."""
 
 ALIKE, UNLIKE, APART = 0.3, 10.0, 1.5
 """Log error variances of many variables with a standard deviation below the first along the order by conditional variance are no
@@ -82,6 +87,7 @@ class PooledResult(Problem, Result):
     starts: the score that each start reached. start: the one that the best graph comes from. kicks: the number of restarts.
     optima: the best graph, and the others that the starts reached. free: the best graph when error variances carry no information.
     equations: the moments of each variable's equation, where they are not `moments`. labels: what the sampled rows are.
+    environments: those between which equations may differ; `equations` are then those that they share in the best graph.
     """
 
     moments: Moments
@@ -93,10 +99,16 @@ class PooledResult(Problem, Result):
     warning: str | None = None
     equations: Equations | None = None
     labels: RowLabels | None = None
+    environments: Environments | None = None
 
     @property
     def best(self) -> Optimum:
         return self.optima[0]
+
+    @property
+    def total(self) -> float:
+        """The score of the best graph."""
+        return self.best.score
 
     by_probabilities = True
 
@@ -113,14 +125,26 @@ class PooledResult(Problem, Result):
         """The factor by which the error variances differ."""
         return self.score.ratio(self.best.v)
 
+    cause_count = 0
+    """Categories that may be causes."""
+
+    def found_causes(self, categories: Categories | None, order: Indices) -> FoundCauses | None:
+        """Return the arrows from categories in the best graph."""
+        return None
+
     def scored(self, dag: Mask) -> Optimum:
         """Return a graph over the positions with its score and a topological order."""
         return self.fitted(packed_columns(dag))
 
+    def equations_in(self, optimum: Optimum) -> Equations | None:
+        """Return the moments that each variable's equation is fitted to in a graph: those that environments share there."""
+        variances = self.variances
+        return variances.equations(optimum.parents) if isinstance(variances, Changed) else self.equations
+
     @cached_property
     def with_hidden(self) -> list[HiddenModel] | None:
-        """The best graph, and its changes by one hidden cause after the other; None where none are searched for."""
-        if self.equations is not None:
+        """The best graph, and its changes by one hidden cause after the other (`HiddenSearch.models`); None where none are searched for."""
+        if self.equations is not None or self.score.pairs < math.comb(self.score.p, 2):
             return None
         given = self.variances.correlations()
         if not LEAST_HIDDEN <= self.score.p <= MOST_HIDDEN or "root" in given or given["most"] < self.score.p:
@@ -128,9 +152,14 @@ class PooledResult(Problem, Result):
         search = HiddenSearch(given["C"], given["scale"], self.score, self.known)
         return search.models(self.best) if search.is_compiled else None
 
-    def compelled_in(self, dag: Mask) -> Mask:
-        """Return the arrows shared by all graphs that are equivalent to this one and satisfy the knowledge."""
+    def compelled_in(self, dag: Mask, told_apart: Mask | None = None) -> Mask:
+        """Return the arrows shared by all graphs that are equivalent to this one and satisfy the knowledge.
+
+        told_apart: pairs whose direction is known from elsewhere, as by experiments.
+        """
         adjacency = to_cpdag(Dag.known_acyclic(self.moments.names, dag)).adjacency
+        if told_apart is not None:
+            adjacency = meek(adjacency & ~(adjacency & adjacency.T & told_apart & ~dag))
         if self.known is not None:
             lines = adjacency & adjacency.T
             barred = lines & (~self.known.allowed | self.known.required.T | self.known.before.T)
@@ -139,6 +168,9 @@ class PooledResult(Problem, Result):
 
     def compelled(self, found: Learned) -> Links:
         return Links.of(found.posterior.compelled(found.sample))
+
+    def by_conditions(self, found: Learned) -> Links:
+        return Links.of(found.posterior.told_by_conditions(found.sample))
 
     def evidence(self, found: Learned, source: Indices, target: Indices) -> dict[str, Array]:
         probabilities, evidence = found.probabilities, super().evidence(found, source, target)
@@ -201,7 +233,9 @@ def pooled_search(
     seed: Any = 0,
     known: Constraints | None = None,
     equations: Equations | None = None,
+    environments: Environments | None = None,
     labels: RowLabels | None = None,
+    pairs: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> PooledResult:
     """Search for the graph of the lowest pooled score (`PooledScore`) over orders of the variables.
@@ -219,24 +253,32 @@ def pooled_search(
         extended BIC.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
         variances within a group.
-    kicks: restarts in a row without improvement that end the search; 100 if not given, up to 400 where they cost little, and none
-        beyond 5,000 variables.
+    kicks: restarts in a row without improvement that end the search; if not given, 30 and one for every variable, 100 at the most, and
+        none beyond 5,000 variables.
     seed: of the restarts.
     equations: the moments that the equation of each variable is fitted to, if not those of the ordering for all.
+    environments: those between which equations may differ, instead.
     labels: what the rows are that resamples draw from.
+    pairs: of variables that can be joined, where knowledge leaves few: the edge prior is over these.
     """
     moments, known, groups = _by_position(ordering, known, groups)
     scarce = ordering.factor is None
     variances: LogVariances
     each: int | list[int] = moments.n
-    if equations is None:
-        variances = log_variances(moments, None if scarce else ordering.W)
-    else:
-        equations, few = equations.ordered(ordering.order), least_squares_rows(moments.p)
+    few, changed = least_squares_rows(moments.p), None
+    if environments is not None:
+        environments = environments.ordered(ordering.order)
+        variances = changed = Changed(environments, few)
+        each = changed.each
+    elif equations is not None:
+        equations = equations.ordered(ordering.order)
         variances, each = own_log_variances(equations, few), equations.each
-        scarce = scarce or variances.most < moments.p
+    else:
+        variances = log_variances(moments, None if scarce else ordering.W)
+    scarce = scarce or variances.most < moments.p
     problem, free_problem = (
-        Problem(PooledScore(each, moments.p, some, spread, extended=scarce), variances, known) for some in (groups, [])
+        Problem(PooledScore(each, moments.p, some, spread, extended=scarce, pairs=pairs), variances, known)
+        for some in (groups, [])
     )
 
     def result(
@@ -245,8 +287,9 @@ def pooled_search(
         best = replace(best, order=problem.topological(best.parents))
         optima = (best, *(one for one in found.values() if one.parents != best.parents))
         scores = {name: one.score for name, one in found.items()}
-        given = problem.score, variances, known, moments, scores, start, tried, optima, free, warning, equations, labels
-        return PooledResult(*given)
+        shared = equations if changed is None else changed.equations(best.parents)
+        given = problem.score, variances, known, moments, scores, start, tried, optima, free, warning, shared, labels
+        return PooledResult(*given, environments)
 
     if moments.p <= MOST_VARIABLES:
         best, free = best_of_all_graphs(problem), best_of_all_graphs(free_problem)
@@ -272,6 +315,9 @@ def pooled_search(
     )
     found = {name: one for name, [one] in zip(starts, reached, strict=True)} | {"free": from_free}
     found = {name: problem.fitted(one.parents, one.order) for name, one in found.items()}
+    if changed is not None:
+        found |= starts_with_changes(problem, changed, starts[first])
+        found = {name: descend_with_changes(problem, changed, one) for name, one in found.items()}
     start = min(found, key=lambda name: found[name].score)
     best, tried = found[start], 0
     progress(f"pooled: from {start}, score {best.score:.6g}")
@@ -281,19 +327,21 @@ def pooled_search(
 
     if kicks is None and moments.p > MOST_RESTARTED:
         kicks = 0
-    if not overruled():
+    if changed is not None:
+        if kicks != 0:
+            best, tried = restart_with_changes(problem, changed, best, kicks, seed, progress)
+    elif not overruled():
         if kicks != 0:
             best, tried = search.restart(
                 score,
                 best,
-                RESTARTS_IN_VAIN if kicks is None else kicks,
+                min(FEWEST_IN_VAIN + moments.p, MOST_IN_VAIN) if kicks is None else kicks,
                 seed,
-                more=kicks is None,
                 progress=lambda lowest: progress(f"pooled: restarts, score {lowest:.6g}"),
             )
             best = problem.fitted(best.parents, best.order)
         best = _polished(best, search, problem)
-    if overruled():
+    if changed is None and overruled():
         start, best = first, starts[first]
     return result(found, start, best, free, tried, search.warning)
 

@@ -35,7 +35,7 @@ export function createTable(box, state, say) {
     return changed ? element("span", { class: `changed ${changed}` }, `${arrow} ${CHANGED[changed]}`) : arrow;
   };
   const reason = (k) => (pairs.kind[k] === "line" ? "open" : isNearTie(pairs, k) ? `${pairs.reason[k]}, near a tie` : pairs.reason[k]);
-  const why = (k) => (pairs.kind[k] === "line" ? "its direction is open" : reasonOf(pairs.reason[k]));
+  const why = (k) => (pairs.kind[k] === "line" ? "its direction is open" : reasonOf(pairs, k));
 
   /** The document that is shown now; the table is built anew only where it has other columns. */
   function take() {

@@ -18,8 +18,10 @@ from ordag.errors import OutputError, SettingError
 from ordag.picture.scene import PAPER, Curve, Scene
 from ordag.picture.svg import svg
 from ordag.show.plots.axes import PIXELS_PER_INCH, PLAIN, order, support
+from ordag.show.plots.decisions import robustness
 from ordag.show.plots.diagnostics import diagnostics
 from ordag.show.plots.graph import graph, neighbourhood
+from ordag.show.plots.in_time import MOST_VARIABLES, summary, unrolled
 from ordag.show.plots.matrix import matrix
 from ordag.show.view import View
 
@@ -28,11 +30,25 @@ if TYPE_CHECKING:
 
     from ordag.fit import Fit
 
-SCENES: dict[str, Callable[..., Scene]] = {"graph": graph, "matrix": matrix, "neighbourhood": neighbourhood}
+SCENES: dict[str, Callable[..., Scene]] = {
+    "graph": graph,
+    "matrix": matrix,
+    "neighbourhood": neighbourhood,
+    "unrolled": unrolled,
+    "summary": summary,
+}
 """Kinds made of boxes and arrows, painted alike on axes and as SVG."""
 
-CHARTS: dict[str, Callable[..., Any]] = {"order": order, "support": support, "diagnostics": diagnostics}
+CHARTS: dict[str, Callable[..., Any]] = {
+    "order": order,
+    "support": support,
+    "diagnostics": diagnostics,
+    "robustness": robustness,
+}
 """Kinds with numbers along an axis."""
+
+UNROLLED = 16
+"""Variables of a series up to which its graph is drawn unrolled in time unless another kind is asked for."""
 
 KINDS = (*SCENES, *CHARTS)
 
@@ -71,14 +87,24 @@ def drawing(fit: Fit, kind: str | None = None, **options: Any) -> str | None:
 def picture(fit: Fit, path: str | PathLike[str], kind: str | None = None, **options: Any) -> bytes:
     """Return the content of a picture file: SVG, PDF or PNG by its ending. The same fit gives the same bytes."""
     check_picture(path)
+    drawn = drawing(fit, kind, **options) if str(path).lower().endswith(".svg") else None
+    return f"{drawn}\n".encode() if drawn is not None else chart_file(lambda: plot(fit, kind, **options), path)
+
+
+def chart(draw: Callable[[Callable[..., Any]], Axes], ax: Axes | None = None) -> Axes:
+    """Draw on these axes, or on new ones; `draw` takes a function that makes axes of a size."""
+    with _looks():
+        return draw(_new_axes if ax is None else lambda *_: ax)
+
+
+def chart_file(draw: Callable[[], Axes], path: str | PathLike[str]) -> bytes:
+    """Return the content of a picture file with what is drawn."""
+    check_picture(path)
     ending = str(path).lower()[-4:]
-    drawn = drawing(fit, kind, **options) if ending == ".svg" else None
-    if drawn is not None:
-        return f"{drawn}\n".encode()
     metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
     content = io.BytesIO()
     with _looks():
-        axes = plot(fit, kind, **options)
+        axes = draw()
         figure = axes.get_figure(root=True) if "root" in inspect.signature(axes.get_figure).parameters else axes.figure
         figure.savefig(content, format=ending[1:], dpi=192, metadata=metadata[ending])  # type: ignore[union-attr]
     return content.getvalue()
@@ -106,6 +132,9 @@ def check_kind(kind: str | None, options: dict[str, Any]) -> None:
 
 def _checked(view: View, kind: str | None, options: dict[str, Any]) -> str:
     check_kind(kind, options)
+    series = view.fit.series
+    if kind is None and not options and series is not None and series.lags and series.p <= MOST_VARIABLES:
+        kind = "unrolled" if series.p <= UNROLLED else "summary"
     if kind is None:
         kind = next((name for name in KINDS if options and set(options) <= set(_options(name))), view.first_look)
     check_kind(kind, options)
@@ -186,7 +215,8 @@ def _paint(scene: Scene, ax: Axes | None = None) -> Axes:
         if box.radius:
             style = f"round,pad=0,rounding_size={box.radius}"
             ax.add_patch(FancyBboxPatch((box.x, box.y), box.width, box.height, boxstyle=style, facecolor=box.fill, edgecolor=box.rim,
-                                        linewidth=scale * box.thickness, alpha=box.opacity, zorder=3))  # fmt: skip
+                                        linewidth=scale * box.thickness, alpha=box.opacity, zorder=3,
+                                        linestyle=(0.0, (4.0, 2.4)) if box.dashed else "solid"))  # fmt: skip
     for word in scene.words:
         ax.text(
             word.x, word.y, word.text, fontsize=scale * word.size, color=word.colour, zorder=4, rotation=90.0 if word.turned else 0.0,

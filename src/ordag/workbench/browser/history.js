@@ -7,15 +7,16 @@ const MOST_PAST = 500;
 
 /** The state of a new table. */
 export function freshState(data) {
-  const { id, name, rows, names, digest, builtin, transform } = data;
+  const { id, name, rows, names, digest, builtin, reading, transform } = data;
   return {
     format: "ordag-workbench",
     version: 1,
-    data: { id, name, rows, names, digest, builtin },
+    data: { id, name, rows, names, digest, builtin, reading },
     method: "auto",
     settings: {},
     columns: null,
     transform: { ...transform },
+    left_out: [],
     knowledge: { tiers: [], required: [], forbidden: [], roots: [], sinks: [] },
     view: {},
   };
@@ -28,9 +29,12 @@ export function adopted(S, data) {
   return state;
 }
 
+/** Whether a saved state is about this table, read in the same way. */
+export const isAbout = (S, data) => S.data.digest === data?.digest && S.data.names.join("\n") === data.names.join("\n");
+
 /** What an answer depends on, as text: all of S but the view. */
-export function keyOfState({ data, method, settings, columns, transform, knowledge }) {
-  return JSON.stringify([data.id, method, settings, columns, transform, knowledge]);
+export function keyOfState({ data, method, settings, columns, transform, left_out, knowledge }) {
+  return JSON.stringify([data.id, method, settings, columns, transform, left_out, knowledge]);
 }
 
 /** A table with a state of it, from the start. */

@@ -1,0 +1,172 @@
+"""Rows with conditions, clusters and weights: the moments are the literal ones, however the rows come, and parts merge."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import labels as oracle
+from oracles.covariates import residuals
+
+from ordag import Moments
+from ordag.data.covariates import Covariate
+from ordag.data.labelled import accumulator
+from ordag.data.table import Table
+from ordag.errors import ColumnError, DataError, SettingError
+
+NAMES = ["a", "b", "c"]
+
+
+def rows(seed, n=60, clusters=7, conditions=3, offset=0.0):
+    random = np.random.default_rng(seed)
+    cluster = [f"s{k}" for k in random.integers(clusters, size=n)]
+    condition = [f"c{k}" for k in random.integers(conditions, size=n)]
+    X = random.standard_normal((n, 3)) @ np.array([[1, 0.5, 0], [0, 1, -0.8], [0, 0, 1]]) + offset
+    X += np.array([[len(one) * int(one[1:]) for one in cluster]]).T * [1.0, 2.0, -1.0]
+    return X, cluster, condition, random.uniform(0.2, 3.0, n)
+
+
+def table(X, **labels):
+    return dict(zip(NAMES, X.T, strict=True)) | labels
+
+
+def same(moments, n, mean, scatter):
+    assert moments.n == n
+    np.testing.assert_allclose(moments.mean, mean, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(moments.R.T @ moments.R, scatter, rtol=1e-8, atol=1e-8 * np.abs(scatter).max())
+
+
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from([0.0, 1e5]))
+def test_moments_within_clusters_are_about_their_means(seed, weighted, offset):
+    X, cluster, _, w = rows(seed, offset=offset)
+    given = {"weights": "w"} if weighted else {}
+    data = table(X, s=cluster, **({"w": w} if weighted else {}))
+    found = Table(data, cluster="s", **given).qr_moments
+    same(found, *oracle.within(X, cluster, w if weighted else None))
+    assert found.rows == len(X)
+    assert len(found.clusters.places) == len(set(cluster))
+
+
+@given(st.integers(0, 10**6))
+def test_weights_alone_count_for_kishs_number(seed):
+    X, _, _, w = rows(seed)
+    w[:3] = 0.0
+    same(Table(table(X, w=w), weights="w").qr_moments, *oracle.within(X, [0] * len(X), w))
+
+
+@given(st.integers(0, 10**6), st.booleans())
+def test_every_condition_has_moments_of_its_own(seed, clustered):
+    X, cluster, condition, _ = rows(seed)
+    given = {"cluster": "s"} if clustered else {}
+    data = table(X, what=condition, **({"s": cluster} if clustered else {}))
+    moments = Table(data, environment="what", **given).qr_moments
+    assert sorted(one.label for one in moments.conditions) == sorted(set(condition))
+    for one in moments.conditions:
+        own = [k for k, label in enumerate(condition) if label == one.label]
+        n, mean, scatter = oracle.within(X[own], [cluster[k] for k in own] if clustered else [0] * len(own))
+        assert (one.root.n, one.root.used) == (n, len(own))
+        np.testing.assert_allclose(one.root.mean, mean)
+        np.testing.assert_allclose(one.root.R.T @ one.root.R, scatter, atol=1e-8 * np.abs(scatter).max())
+
+
+@given(st.integers(0, 10**6))
+def test_means_of_clusters_are_rows_of_their_own(seed):
+    X, cluster, _, _ = rows(seed)
+    table_between = Table(table(X, s=cluster), cluster="s", clusters="between")
+    same(table_between.qr_moments, *oracle.between(X, cluster))
+    assert len(table_between.rows.values) == len(table_between.profile.rows) == len(set(cluster))
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["cluster", "weights", "environment", "all"]), st.integers(1, 59))
+def test_parts_merge_and_files_keep_them(seed, use, cut):
+    X, cluster, condition, w = rows(seed)
+    labels = {"cluster": cluster, "weights": w, "environment": condition}
+    used = labels if use == "all" else {use: labels[use]}
+    given = {name: name for name in used}
+
+    def scanned(part):
+        return Moments.scan(table(X[part], **{name: np.asarray(one)[part] for name, one in used.items()}), **given)
+
+    whole = scanned(slice(None))
+    parts = [Moments.from_bytes(scanned(part).to_bytes()) for part in (slice(0, cut), slice(cut, None))]
+    merged = parts[0].merge(parts[1])
+    same(merged, whole.n, whole.mean, whole.R.T @ whole.R)
+    assert merged.rows == whole.rows
+    for one in whole.conditions:
+        other = next(some for some in merged.conditions if some.label == one.label).root
+        assert (other.n, other.used) == (one.root.n, one.root.used)
+        np.testing.assert_allclose(
+            other.R.T @ other.R, one.root.R.T @ one.root.R, atol=1e-9 * np.abs(whole.R).max() ** 2
+        )
+    if whole.clusters is not None:
+        same(merged.between(), whole.between().n, whole.between().mean, whole.between().R.T @ whole.between().R)
+
+
+@given(st.integers(0, 10**6))
+def test_a_category_is_held_fixed_within_clusters(seed):
+    X, cluster, condition, _ = rows(seed)
+    moments = Table(table(X, s=cluster, z=condition), cluster="s", adjust=["z"]).qr_moments
+    expected, rank = residuals(X, [cluster, condition])
+    np.testing.assert_allclose(moments.R.T @ moments.R, expected.T @ expected, rtol=1e-8, atol=1e-6)
+    assert moments.n == len(X) - rank
+
+
+def test_blocks_of_rows_bring_new_levels_and_clusters():
+    X, cluster, condition, w = rows(3)
+    known = [Covariate("z", []), Covariate("s", [], "cluster"), Covariate("w", None, "weights")]
+
+    def block(part):
+        columns = []
+        for one, values in zip(known, (condition, cluster, w), strict=True):
+            if one.levels is None:
+                columns.append(values[part])
+                continue
+            for value in values[part]:
+                if value not in one.levels:
+                    one.levels.append(value)
+            columns.append(np.array([one.levels.index(value) for value in values[part]], float))
+        return np.column_stack([X[part], *columns])
+
+    in_blocks, whole = accumulator(3, known), accumulator(3, known)
+    blocks = [block(slice(start, start + 7)) for start in range(0, 60, 7)]
+    for one in blocks:
+        in_blocks.add(one)
+    whole.add(np.concatenate(blocks))
+    found, expected = in_blocks.finish(), whole.finish()
+    np.testing.assert_allclose(found.R.T @ found.R, expected.R.T @ expected.R, atol=1e-8)
+    np.testing.assert_allclose(found.mean, expected.mean)
+
+
+def test_labels_that_cannot_be_used_are_refused():
+    X, cluster, condition, w = rows(1)
+    with pytest.raises(DataError, match="has the weight -1: weights are numbers from 0 on"):
+        _ = Table(table(X, w=np.where(np.arange(60) == 4, -1.0, w)), weights="w").qr_moments
+    with pytest.raises(ColumnError, match="the weights in column 's' are not numbers"):
+        Table(table(X, s=cluster), weights="s")
+    with pytest.raises(SettingError, match="experiment and environment are both given"):
+        Table(table(X, s=cluster, c=condition), experiment="s", environment="c")
+    with pytest.raises(SettingError, match="name the column that says which"):
+        Table(table(X), clusters="between")
+    with pytest.raises(SettingError, match="without environment: leave that out"):
+        Table(table(X, s=cluster, c=condition), cluster="s", clusters="between", environment="c")
+    with pytest.raises(ColumnError, match="'site'"):
+        Table(table(X), cluster="site")
+    with pytest.raises(SettingError, match="give that when the moments are made"):
+        Table(Moments.from_rows(X), cluster="s")
+
+
+def test_a_damaged_file_of_conditions_is_refused(tmp_path):
+    X, cluster, condition, _ = rows(2)
+    path = tmp_path / "x.moments"
+    Moments.scan(table(X, s=cluster, c=condition), cluster="s", environment="c").save(path)
+    whole = path.read_bytes()
+    assert len(Moments.load(path).conditions) == 3
+    for cut in (40, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(DataError):
+            Moments.load(path)
+    for place in range(16, len(whole), 97):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+        with pytest.raises(DataError):
+            Moments.load(path)

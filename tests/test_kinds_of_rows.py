@@ -1,0 +1,139 @@
+"""Experiments, environments, clusters and weights, from a table to its answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ordag
+from ordag.data.profile import Rows
+from ordag.errors import DataError, SettingError
+from ordag.resampling.labelled import ConditionsResampler, LabelledResampler
+
+
+def chain(seed=0, n=200):
+    """a → b → c, b acted on in fifty rows, and a label that names no variable."""
+    random = np.random.default_rng(seed)
+    a = random.standard_normal(n)
+    b = a + random.standard_normal(n)
+    b[n // 2 : 3 * n // 4] = 3.0 * random.standard_normal(n // 4)
+    c = b + random.standard_normal(n)
+    what = [""] * (n // 2) + ["b"] * (n // 4) + ["bb"] * (n - n // 2 - n // 4)
+    subject = [f"s{k % 20}" for k in range(n)]
+    return {"a": a, "b": b, "c": c, "what": what, "subject": subject, "w": random.uniform(0.5, 2.0, n)}
+
+
+def only(table, *columns):
+    return {name: table[name] for name in ("a", "b", "c", *columns)}
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return ordag.learn(only(chain(), "what"), experiment="what")
+
+
+def test_experiments_direct_arrows_and_the_answer_says_which(fit):
+    assert sorted(zip(fit.edges.source, fit.edges.target, strict=True)) == [("a", "b"), ("b", "c")]
+    assert fit.edges.reason.tolist() == ["experiment"] * 2
+    assert fit.edges.conditions.tolist() == [["b"], ["b"]]
+    text = str(fit)
+    assert "Experiments by what: b (50 rows) and bb (50 rows); 100 rows untouched." in text
+    assert "bb is no variable of this table" in text
+    assert "Did you mean 'b'?" in text
+    document = fit.to_dict()
+    assert [(one["label"], one["rows"], one["targets"]) for one in document["conditions"]] == [
+        ("", 100, []),
+        ("b", 50, ["b"]),
+        ("bb", 50, []),
+    ]
+    assert [edge["conditions"] for edge in document["edges"]] == [["b"], ["b"]]
+
+
+def test_without_experiments_the_same_directions_are_not_theirs():
+    plain = ordag.learn(only(chain()))
+    assert "experiment" not in plain.edges.reason.tolist()
+    assert "conditions" not in plain.edges.columns
+
+
+def test_a_variable_acted_on_in_all_rows_has_no_causes():
+    table = only(chain(), "what") | {"what": ["b"] * 200}
+    fit = ordag.learn(table, experiment="what")
+    assert not any(target == "b" for target in fit.edges.target)
+    assert any("b was acted on in (nearly) all rows" in sentence for sentence in fit.warnings)
+    assert set(fit.edges.reason[fit.edges.source == "b"]) <= {"experiment", "open"}
+
+
+def test_files_of_moments_and_saved_fits_keep_experiments(fit, tmp_path):
+    ordag.Moments.scan(only(chain(), "what"), experiment="what").save(tmp_path / "x.moments")
+    assert (
+        ordag.learn(tmp_path / "x.moments", draws=0).graph
+        == ordag.learn(only(chain(), "what"), experiment="what", draws=0).graph
+    )
+    fit.save(tmp_path / "x.ordag")
+    again = ordag.load(tmp_path / "x.ordag")
+    assert again.to_dict() == fit.to_dict()
+    assert str(again) == str(fit)
+
+
+def test_other_methods_refuse_experiments_and_take_clusters():
+    with pytest.raises(DataError, match="cvs takes all rows for every variable"):
+        ordag.learn(only(chain(), "what"), "cvs", experiment="what")
+    table = only(chain(), "subject")
+    within = ordag.learn(table, "cvs", cluster="subject")
+    assert within.n == 200 - 19
+    assert "Relations within the 20 clusters of subject: 200 rows count for 181." in str(within)
+    assert "Relations between the means of the 20 clusters of subject." in str(
+        ordag.learn(table, "cvs", cluster="subject", clusters="between")
+    )
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [{"experiment": "what"}, {"cluster": "subject"}, {"weights": "w"}, {"environment": "what", "cluster": "subject"}],
+)
+def test_samples_have_on_average_the_moments_of_the_table(columns):
+    table = ordag.data.table.Table(only(chain(), *columns.values()), **columns)
+    base, rows = table.moments, table.rows
+    drawn = LabelledResampler(base, rows.values, rows.labels)
+    gaussian = ConditionsResampler(base) if base.conditions else None
+    for one in filter(None, (drawn, gaussian)):
+        samples = [one.moments(k, np.random.SeedSequence([7, k])) for k in range(300)]
+        mean = np.mean([sample.R.T @ sample.R for sample in samples], axis=0)
+        scatter = base.R.T @ base.R
+        units = 20 if "cluster" in columns else 50
+        assert (
+            np.abs(mean - scatter * (1.0 - (one is drawn and "cluster" not in columns) / units)).max()
+            < 0.05 * np.abs(scatter).max()
+        )
+        assert {sample.n for sample in samples} == {base.n}
+        assert all(
+            [some.label for some in sample.conditions] == [some.label for some in base.conditions] for sample in samples
+        )
+
+
+def test_clusters_are_drawn_as_a_whole():
+    table = ordag.data.table.Table(only(chain(), "subject"), cluster="subject")
+    rows = table.rows
+    own = LabelledResampler(table.moments, rows.values, rows.labels)
+    counts = own._units.counts(np.random.default_rng(3))
+    for code in np.unique(rows.labels.cluster):
+        assert len(set(counts[rows.labels.cluster == code])) == 1
+    assert counts.sum() == 200
+
+
+def test_a_bootstrap_of_kept_rows_is_that_of_the_table(fit):
+    one = fit.bootstrap(20)
+    other = ordag.bootstrap(only(chain(), "what"), 20, experiment="what", seed=0)
+    assert one.kind == other.kind == "rows"
+    np.testing.assert_array_equal(one.edge_support, other.edge_support)
+    with pytest.raises(SettingError, match="kind='half' takes rows one by one"):
+        ordag.bootstrap(only(chain(), "what"), 5, experiment="what", kind="half")
+    with pytest.raises(SettingError, match="A bootstrap does not go with adjust and an experiment"):
+        ordag.bootstrap(only(chain(), "what", "w"), 5, experiment="what", adjust=["w"])
+
+
+def test_thinned_rows_keep_their_labels():
+    labels = ordag.data.table.Table(only(chain(), "subject"), cluster="subject").rows.labels
+    thinned = Rows(np.zeros((200, 3)), 1, labels).thinned(100)
+    assert thinned.stride == 2
+    assert (thinned.labels.cluster == labels.cluster[::2]).all()
