@@ -32,6 +32,7 @@ SECTIONS = [
     "probabilities",
     "missing",
     "kinds_of_rows",
+    "series",
     "causes",
     "replicates",
     "effects",
