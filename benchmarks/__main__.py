@@ -32,9 +32,12 @@ SECTIONS = [
     "probabilities",
     "missing",
     "kinds_of_rows",
+    "series",
+    "causes",
     "replicates",
     "effects",
     "hidden",
+    "decisions",
     "workbench",
 ]
 ASKED = ["gpu"]

@@ -1,187 +1,237 @@
-"""Missing values: wrong entries by what is done with incomplete rows, what the rows are taken to count for, calibration, and a large table.
+"""Missing values: wrong entries by what is done with incomplete rows, published networks with holes, calibration, and a large table.
 
-`python -m benchmarks missing` writes the section of docs/benchmarks.md. ORDAG_TABLES is the number of tables of each kind.
+`python -m benchmarks missing` writes the section of docs/benchmarks.md. ORDAG_NETWORKS is the folder with pgmpy's files of published
+networks, ORDAG_LARGE the rows of the large table. Every result goes to
+`benchmarks/results/missing.jsonl` as it comes; a run that was stopped goes on from there.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import resource
+import sys
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import ordag
+from benchmarks.accuracy.drawing import network_folder
+from benchmarks.holes import KINDS, MECHANISMS, drawn, majority, of_network, ways, with_holes
+from ordag.common.watched import watched
 from ordag.errors import OrdagError
 from ordag.model.sem import LinearSEM
 
-TABLES = int(os.environ.get("ORDAG_TABLES", "6"))
+TABLES, NETWORK_TABLES, CALIBRATED_TABLES = 2, 5, 6
+"""Of each size and kind, of each network, and of each kind."""
 SIZES = ((6, 200), (12, 500), (20, 500))
-KINDS = ("equal", "×20", "standardised")
-MECHANISMS = {"completely at random": "mcar", "by an observed column": "mar", "by the value itself": "mnar"}
 SHARES = (0.1, 0.2, 0.3, 0.4)
-BIG = 400_000, 50
+NETWORKS = {"ecoli70": "ECOLI70", "magic-niab": "MAGIC-NIAB"}
+NETWORK_ROWS, NETWORK_SHARES = 1000, (0.1, 0.3)
+PEERS_AT, PEERS_UP_TO = (0.1, 0.3), 20
+"""Shares and numbers of variables with which lingam is tried, which takes seconds for a table."""
+CALIBRATED = (10, 400)
+LARGE = int(os.environ.get("ORDAG_LARGE", "4_000_000")), 50
+EDGES = (0.05, 0.3, 0.5, 0.7, 0.9, 0.97, 1.001)
+RESULTS = Path(__file__).parent / "results" / "missing.jsonl"
+
+Address = list[Any]
+Task = tuple[Address, Callable[[], Any]]
 
 
-def drawn(kind: str, p: int, n: int, table: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw a table of a random graph with three neighbours on average, and its adjacency; columns in random order."""
-    random = np.random.default_rng([71, KINDS.index(kind), p, n, table])
-    A = np.triu(random.random((p, p)) < 3.0 / (p - 1), 1)
-    B = np.where(A, random.uniform(0.4, 1.2, (p, p)) * random.choice([-1.0, 1.0], (p, p)), 0.0)
-    omega = np.exp(random.uniform(0.0, np.log(20.0), p)) if kind == "×20" else np.ones(p)
-    X = random.normal(size=(n, p)) * np.sqrt(omega) @ np.linalg.inv(np.eye(p) - B)
-    order = random.permutation(p)
-    X, A = X[:, order], A[np.ix_(order, order)]
-    return (X - X.mean(axis=0)) / X.std(axis=0) if kind == "standardised" else X, A
-
-
-def with_holes(X: np.ndarray, share: float, mechanism: str, seed: int) -> np.ndarray:
-    """Return a copy without some values; rows without any value are left out."""
-    random = np.random.default_rng([72, seed])
-    Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    chance = np.full(X.shape, share)
-    if mechanism != "mcar":
-        chance = np.minimum(
-            2.0 * share / (1.0 + np.exp(-2.0 * (Z[:, [0]] + 0.0 * Z if mechanism == "mar" else Z))), 0.95
-        )
-    gone = random.random(X.shape) < chance
-    if mechanism == "mar":
-        gone[:, 0] = False
-    H = np.where(gone, np.nan, X)
-    return H[~gone.all(axis=1)]
-
-
-def ways(H: np.ndarray) -> Iterator[tuple[str, Any]]:
-    """Yield what is done with a table, and what is learned from then."""
-    gone = np.isnan(H)
-    moments = ordag.Moments.from_rows(H, missing="em")
-    S, n = moments.covariance(), len(H)
-    present = (~gone).astype(float)
-    pairs = present.T @ present
-    off = ~np.eye(len(S), dtype=bool)
-
-    def counting(worth: float) -> ordag.Moments:
-        return ordag.Moments.from_covariance(S, max(int(worth), len(S) + 3))
-
-    yield "EM, triples (Ordag)", moments
-    yield "EM, pairs", counting(pairs[off].mean())
-    yield "EM, least pair", counting(pairs[off].min())
-    yield "EM, share of values", counting(n * (1.0 - gone.mean()))
-    yield "EM, as complete", counting(n)
-    yield "rows dropped", H[~gone.any(axis=1)]
-    yield "means", np.where(gone, np.nanmean(H, axis=0), H)
-    from sklearn.experimental import enable_iterative_imputer  # noqa: F401
-    from sklearn.impute import IterativeImputer
-
-    yield "IterativeImputer", IterativeImputer(max_iter=5, random_state=0).fit_transform(H)
-
-
-def wrong_entries() -> dict[tuple[str, float], dict[str, list[int]]]:
-    """Count wrong entries of the adjacency, by mechanism and share of holes."""
-    found: dict[tuple[str, float], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for table in range(TABLES):
-        for p, n in SIZES:
-            for kind in KINDS:
-                X, A = drawn(kind, p, n, table)
-                for name, mechanism in MECHANISMS.items():
-                    for share in SHARES if mechanism == "mcar" else (0.1, 0.3):
-                        for way, data in ways(with_holes(X, share, mechanism, table)):
-                            try:
-                                graph = ordag.learn(data, method="pooled", graph="best", draws=0).graph
-                            except OrdagError:
-                                found[name, share][way].append(-1)
-                                continue
-                            found[name, share][way].append(int((graph.adjacency != A).sum()))
-                complete = ordag.learn(X, method="pooled", graph="best", draws=0).graph
-                found["no holes", 0.0]["complete"].append(int((complete.adjacency != A).sum()))
+def wrong_entries(X: np.ndarray, A: np.ndarray, share: float, mechanism: str, table: int) -> dict[str, int]:
+    """Count wrong entries of the adjacency for everything that can be done with the holes; −1 where nothing could be learned."""
+    if not share:
+        return {"complete": int((next(ways(X))[1]()[0] != A).sum())}
+    found = {}
+    peers = mechanism == "mcar" and share in PEERS_AT and len(A) <= PEERS_UP_TO
+    for way, graphs in ways(with_holes(X, share, mechanism, table), peers=peers):
+        try:
+            found[way] = int((majority(graphs()) != A).sum())
+        except OrdagError:
+            found[way] = -1
     return found
 
 
-def calibration() -> dict[float, list[tuple[float, bool]]]:
-    """Pair every probability of an arrow with whether it is there, by share of holes."""
-    said: dict[float, list[tuple[float, bool]]] = defaultdict(list)
-    for table in range(100, 100 + TABLES):
-        for kind in KINDS:
-            X, A = drawn(kind, 10, 400, table)
-            for share in (0.0, 0.1, 0.3):
-                found = ordag.learn(with_holes(X, share, "mcar", table)).probabilities
-                assert found is not None
-                said[share] += [(float(found.arrows[i, j]), bool(A[i, j])) for i, j in np.argwhere(found.arrows > 0.05)]
-    return said
+def probabilities(kind: str, share: float, mechanism: str, table: int) -> list[tuple[float, bool]]:
+    """Pair every probability of an arrow above 5 % with whether the arrow is there."""
+    X, A = drawn(kind, *CALIBRATED, table)
+    found = ordag.learn(with_holes(X, share, mechanism, table)).probabilities
+    assert found is not None
+    return [(float(found.arrows[i, j]), bool(A[i, j])) for i, j in np.argwhere(found.arrows > EDGES[0])]
 
 
-def large() -> tuple[float, float, float, float]:
-    """Return CPU seconds for complete rows and for the same with 5 % holes, and the memory that each took beside the table, in MB."""
-    n, p = BIG
+def large(share: float) -> tuple[float, float]:
+    """Return the CPU seconds and the megabytes beside the table that moments of a large one take, in a process of its own."""
+    return watched(_large, share, seconds=3600.0, memory=1 << 36)
+
+
+def _large(share: float) -> tuple[float, float]:
+    n, p = LARGE
     random = np.random.default_rng(0)
     sem = LinearSEM(np.triu(random.normal(size=(p, p)) * (random.random((p, p)) < 0.1), 1) * 0.5, np.ones(p))
-    mixing, step = np.linalg.inv(np.eye(p) - sem.B), 100_000
+    mixing, step = np.linalg.inv(np.eye(p) - sem.B), 50_000
     X = np.empty((n, p))
     for start in range(0, n, step):
-        X[start : start + step] = random.normal(size=(step, p)) @ mixing
-    times, peaks = [], []
-    for holed in (False, True):
-        if holed:
-            for start in range(0, n, step):
-                X[start : start + step][random.random((step, p)) < 0.05] = np.nan
-        before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
-        ordag.Moments.scan(X)
-        times.append(time.process_time() - start)
-        peaks.append((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024.0)
-    return times[0], times[1], peaks[0], peaks[1]
+        rows = X[start : start + step]
+        rows[:] = random.normal(size=rows.shape) @ mixing
+        if share:
+            rows[random.random(rows.shape) < share] = np.nan
+    before, start_time = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    moments = ordag.Moments.scan(X)
+    taken = time.process_time() - start_time
+    assert moments.rows == n
+    return taken, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024.0
+
+
+def tasks(networks: Path | None) -> Iterator[Task]:
+    """Yield everything that is measured, each with its address."""
+    holes = [(0.0, "none"), *((share, mechanism) for mechanism in MECHANISMS.values() for share in SHARES)]
+    for kind, table in product(KINDS, range(CALIBRATED_TABLES)):
+        for mechanism, share in [("mcar", 0.0), *product(("mcar", "mar"), SHARES)]:
+            work = partial(probabilities, kind, share, mechanism, 1000 + table)
+            yield ["probabilities", kind, mechanism, share, table], work
+    for table, (p, n), kind in product(range(TABLES), SIZES, KINDS):
+        for share, mechanism in holes:
+            work = partial(_drawn_entries, kind, p, n, share, mechanism, table)
+            yield ["entries", kind, p, n, mechanism, share, table], work
+    for share in (0.0, 0.05):
+        yield ["large", *LARGE, share], partial(large, share)
+    for table, file in product(range(NETWORK_TABLES), NETWORKS if networks is not None else ()):
+        for mechanism, share in [("mcar", 0.0), *product(("mcar", "mar"), NETWORK_SHARES)]:
+            assert networks is not None
+            work = partial(_network_entries, networks / f"{file}.json", share, mechanism, table)
+            yield ["network", file, mechanism, share, table], work
+
+
+def _drawn_entries(kind: str, p: int, n: int, share: float, mechanism: str, table: int) -> dict[str, int]:
+    return wrong_entries(*drawn(kind, p, n, table), share, mechanism, table)
+
+
+def _network_entries(path: Path, share: float, mechanism: str, table: int) -> dict[str, int]:
+    return wrong_entries(*of_network(path, NETWORK_ROWS, table), share, mechanism, table)
+
+
+def measured() -> dict[str, Any]:
+    """Return all results by address; those that are not in the file yet are measured, and added to it."""
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    known: dict[str, Any] = {}
+    if RESULTS.exists():
+        for line in RESULTS.read_text(encoding="utf-8").splitlines():
+            address, result = json.loads(line)
+            known[json.dumps(address)] = result
+    given = os.environ.get("ORDAG_NETWORKS")
+    networks = Path(given) if given else network_folder(sys.executable)
+    found = {}
+    with RESULTS.open("a", encoding="utf-8") as file:
+        for address, work in tasks(networks):
+            key = json.dumps(address)
+            if key not in known:
+                known[key] = work()
+                file.write(f"{json.dumps([address, known[key]])}\n")
+                file.flush()
+            found[key] = known[key]
+    return found
 
 
 def run() -> str:
     """Measure everything, and write it down."""
     warnings.simplefilter("ignore")
-    ordag.Moments.from_rows(with_holes(np.random.default_rng(0).normal(size=(50, 3)), 0.1, "mcar", 0), missing="em")
-    found = wrong_entries()
-    names = list(next(iter(found.values())))
-    lines = [
-        "## Missing values",
+    results = [(json.loads(key), result) for key, result in measured().items()]
+    lines = ["## Missing values", "", *_entries_section(results), "", *_network_section(results)]
+    return "\n".join([*lines, "", *_calibration_section(results), "", *_large_section(results)])
+
+
+def _entries_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
+    found: dict[tuple[str, float], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for (*_, mechanism, share, _), counts in (one for one in results if one[0][0] == "entries"):
+        for way, count in counts.items():
+            found[mechanism, share][way].append(count)
+    none = found.pop(("none", 0.0))["complete"]
+    return [
+        f"Wrong entries of the graph of the best score, mean of {len(none)} tables: {TABLES} of each of three sizes (6 variables and 200 "
+        "rows, 12 and 500, 20 and 500) and three kinds (equal error variances, up to 20 times apart, standardised). The first three differ "
+        "in what the rows are taken to count for. A number in brackets is the share of tables that could not be learned from. "
+        f"Without holes: {np.mean(none):.1f}.",
         "",
-        f"Wrong entries of the graph of the best score, mean of {TABLES} tables of each of three sizes (6 variables and 200 rows, 12 and "
-        "500, 20 and 500) and three kinds (equal error variances, up to 20 times apart, standardised). The first five differ in what the "
-        "rows are taken to count for. A number in brackets is the share of tables that could not be learned from.",
-        "",
-        f"| holes | share | {' | '.join(names)} |",
-        f"|---|---|{'---|' * len(names)}",
+        *_counts_table(found),
     ]
+
+
+def _counts_table(found: dict[tuple[str, float], dict[str, list[int]]], first: str = "holes") -> list[str]:
+    names = list(max(found.values(), key=len))
+    said = {short: words for words, short in MECHANISMS.items()}
+    lines = [f"| {first} | share | {' | '.join(names)} |", f"|---|---|{'---|' * len(names)}"]
     for (mechanism, share), by in found.items():
-        if mechanism != "no holes":
-            lines.append(f"| {mechanism} | {share:.0%} | {' | '.join(_cell(by[name]) for name in names)} |")
-    lines += ["", f"Without holes: {np.mean(found['no holes', 0.0]['complete']):.1f}.", ""]
-    edges = (0.05, 0.3, 0.5, 0.7, 0.9, 0.97, 1.001)
-    lines += [
-        f"Probabilities of arrows, said and was in percent (number), {3 * TABLES} other tables of 10 variables and 400 rows, holes "
-        "completely at random:",
+        words = mechanism
+        for short in said:
+            words = words.replace(short, said[short]) if short in words.split(", ") or words == short else words
+        lines.append(f"| {words} | {share:.0%} | {' | '.join(_cell(by[name]) for name in names)} |")
+    return lines
+
+
+def _network_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
+    found: dict[tuple[str, float], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    complete: dict[str, list[int]] = defaultdict(list)
+    for (_part, file, mechanism, share, _), counts in (one for one in results if one[0][0] == "network"):
+        for way, count in counts.items():
+            if way == "complete":
+                complete[NETWORKS[file]].append(count)
+            else:
+                found[f"{NETWORKS[file]}, {mechanism}", share][way].append(count)
+    if not found:
+        return ["The published networks were not measured: pgmpy, which has them, is not installed."]
+    whole = " and ".join(f"{name} {np.mean(counts):.1f}" for name, counts in complete.items())
+    return [
+        f"The same for published networks, {NETWORK_ROWS:,} rows, {NETWORK_TABLES} tables each. Without holes: {whole}.",
         "",
-        f"| holes | {' | '.join(f'{a:.2f} to {min(b, 1.0):.2f}' for a, b in pairwise(edges))} |",
-        f"|---|{'---|' * (len(edges) - 1)}",
+        *_counts_table(found, "network"),
     ]
-    for share, pairs in calibration().items():
+
+
+def _calibration_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
+    said: dict[tuple[str, float], list[tuple[float, bool]]] = defaultdict(list)
+    for (_part, _, mechanism, share, _), pairs in (one for one in results if one[0][0] == "probabilities"):
+        said[mechanism if share else "none", share] += pairs
+    words = {short: name for name, short in MECHANISMS.items()} | {"none": "none"}
+    p, n = CALIBRATED
+    lines = [
+        f"Probabilities of arrows, said and was in percent (number), {len(KINDS) * CALIBRATED_TABLES} other tables of {p} variables and "
+        f"{n} rows:",
+        "",
+        f"| holes | share | {' | '.join(f'{a:.2f} to {min(b, 1.0):.2f}' for a, b in pairwise(EDGES))} |",
+        f"|---|---|{'---|' * (len(EDGES) - 1)}",
+    ]
+    for (mechanism, share), pairs in said.items():
         cells = []
-        for a, b in pairwise(edges):
-            inside = [(said, was) for said, was in pairs if a <= said < b]
-            said, was = (np.mean(one) for one in zip(*inside, strict=True)) if inside else (np.nan, np.nan)
-            cells.append(f"{100 * said:.0f} / {100 * was:.0f} ({len(inside)})")
-        lines.append(f"| {share:.0%} | {' | '.join(cells)} |")
-    complete, holed, memory, more = large()
-    n, p = BIG
-    lines += [
-        "",
-        f"{n:,} rows of {p} columns in memory, moments alone: complete {complete:.1f} CPU s and {memory:.0f} MB beside the table; with 5 % "
-        f"holes at random (nine rows of ten are incomplete, nearly each with a pattern of its own) {holed:.1f} s and {more:.0f} MB more.",
+        for a, b in pairwise(EDGES):
+            inside = [(one, was) for one, was in pairs if a <= one < b]
+            mean, rate = (np.mean(one) for one in zip(*inside, strict=True)) if inside else (np.nan, np.nan)
+            cells.append(f"{100 * mean:.0f} / {100 * rate:.0f} ({len(inside)})" if inside else "–")
+        lines.append(f"| {words[mechanism]} | {share:.0%} | {' | '.join(cells)} |")
+    return lines
+
+
+def _large_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
+    (complete, memory), (holed, more) = (result for address, result in results if address[0] == "large")
+    n, p = LARGE
+    return [
+        f"{n:,} rows of {p} columns in memory ({8e-9 * n * p:.1f} GB), moments alone: complete {complete:.1f} CPU s and {memory:.0f} MB "
+        "beside the table; with 5 % holes at random (nine rows of ten are incomplete, nearly each with a pattern of its own) "
+        f"{holed:.1f} s and {more:.0f} MB."
     ]
-    return "\n".join(lines)
 
 
 def _cell(counts: list[int]) -> str:
+    if not counts:
+        return ""
     learned = [count for count in counts if count >= 0]
     failed = 1.0 - len(learned) / len(counts)
     return (f"{np.mean(learned):.1f}" if learned else "–") + (f" ({failed:.0%})" if failed else "")

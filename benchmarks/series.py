@@ -1,7 +1,8 @@
 """Series beside other packages: which arrows over time are found, and in what time; and are the probabilities right as often as they say?
 
 `python benchmarks/series.py PEER LAGS` answers, in the peers' environment, each line "TABLE ANSWER" (paths of .npy files) with the CPU
-seconds that it took: the answer is [l, i, j], 1 for i → j l steps later and, at the same time, both ways for a line.
+seconds that it took. The answer is [l, i, j], 1 for i → j l steps later and, at the same time, both ways for a line. causalnex 0.12 takes
+NumPy 1.23, and has an environment of its own, .venv-causalnex.
 """
 
 from __future__ import annotations
@@ -175,11 +176,13 @@ def compared() -> str:
     from benchmarks.timing import table
 
     rows = []
+    pythons = {"own": Path(sys.executable), "dynotears": PEERS_PYTHON.parents[2] / ".venv-causalnex" / "bin" / "python"}
     for p, lags, times, count in CELLS:
         for title, name in {"Ordag": "own", **PEERS}.items():
-            if name != "own" and not PEERS_PYTHON.exists():
+            python = pythons.get(name, PEERS_PYTHON)
+            if not python.exists():
                 continue
-            got = measured(sys.executable if name == "own" else str(PEERS_PYTHON), name, p, lags, times, count)
+            got = measured(str(python), name, p, lags, times, count)
             print(
                 p,
                 lags,

@@ -6,6 +6,7 @@ check`. `begin` has a process of its own compile it while they still import the 
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -38,7 +39,9 @@ def share() -> None:
                 return
             LOCK.parent.mkdir(exist_ok=True)
             with LOCK.open("w") as file:
+                left, _ = signal.setitimer(signal.ITIMER_REAL, 0)  # to wait for another process is not to hang
                 fcntl.flock(file, fcntl.LOCK_EX)
+                signal.setitimer(signal.ITIMER_REAL, left)
                 held = True
                 try:
                     yield

@@ -144,7 +144,7 @@ def test_every_room_says_what_it_is_for():
 
 def loaded_after(code, *libraries):
     code = f"import sys; {code}; print([name for name in {libraries!r} if name in sys.modules])"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
     return result.stdout.strip()
 
 

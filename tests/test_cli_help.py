@@ -86,7 +86,7 @@ def test_completion_scripts(run, shell):
     assert f"_ORDAG_COMPLETE={shell}_complete" in out
     program = shutil.which(shell)
     if program is not None:
-        subprocess.run([program, "-n"], input=out, text=True, check=True, timeout=60)
+        subprocess.run([program, "-n"], input=out, text=True, check=True, timeout=600)
 
 
 def test_other_shells_are_refused_with_those_known(run):

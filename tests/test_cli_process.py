@@ -127,7 +127,7 @@ def test_a_signal_ends_even_a_library_that_does_not_come_back(tmp_path, which, s
         input="a,b\n1,2\n2,1\n3,5\n4,4\n7,3\n6,1\n",
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         cwd=tmp_path,
         env={**os.environ, "TMPDIR": str(tmp_path)},
     )
@@ -154,7 +154,7 @@ def test_a_signal_leaves_no_worker_and_no_memory_behind(tmp_path, which, status)
         [sys.executable, "-c", code, which],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         start_new_session=True,
         env={**os.environ, "JOBLIB_TEMP_FOLDER": str(tmp_path)},
     )
@@ -178,7 +178,7 @@ def test_a_signal_leaves_no_worker_and_no_memory_behind(tmp_path, which, status)
 def test_a_full_disk_is_one_sentence(words):
     with open("/dev/full", "w") as full:
         result = subprocess.run(
-            [sys.executable, "-m", "ordag", *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120
+            [sys.executable, "-m", "ordag", *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=600
         )
     assert result.returncode == 2
     assert result.stderr.startswith("Error: The answer could not be written: ")
@@ -193,6 +193,6 @@ def test_ctrl_c_while_libraries_are_loaded_is_one_line(tmp_path):
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "ordag: stopped\n")

@@ -261,7 +261,7 @@ def test_in_a_real_terminal_the_line_fits_and_leaves_nothing(tmp_path, columns, 
             break
         seen += piece
     os.close(near)
-    assert process.wait(timeout=120) == 0
+    assert process.wait(timeout=600) == 0
     *drawn, last = seen.decode().split("\r")
     assert last in ("\x1b[K", "\n")
     lines = [one.removesuffix("\x1b[K") for one in drawn]

@@ -208,8 +208,8 @@ def machines(tmp_path):
         [*module, "distributed.cli.dask_worker", "--nworkers", "1", "--nthreads", "1", "--no-nanny", *files], **quiet
     )
     try:
-        with distributed.Client(scheduler_file=str(place), set_as_default=False, timeout=60) as first:
-            first.wait_for_workers(1, timeout=60)
+        with distributed.Client(scheduler_file=str(place), set_as_default=False, timeout=600) as first:
+            first.wait_for_workers(1, timeout=600)
         yield scheduler, json.loads(Path(place).read_text())["address"]
     finally:
         scheduler.kill()

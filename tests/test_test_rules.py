@@ -27,7 +27,6 @@ def outcome(folder, text, *options, **environment):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
         env={**kept, "PYTHONPATH": os.pathsep.join([*sys.path, str(folder)]), **environment},
     ).stdout
 
@@ -73,13 +72,25 @@ def test_process():
 @pytest.mark.timeout(0.2, func_only=True)
 def test_hangs():
     time.sleep(50)
+
+@pytest.mark.timeout(0.4, func_only=True)
+def test_works_without_end():
+    while True:
+        pass
+
+@pytest.mark.timeout(0.2, func_only=True)
+def test_works_beside_others():
+    end = time.process_time() + 0.1
+    while time.process_time() < end:
+        time.sleep(0.01)  # what a busy machine does to it
+        sum(range(300_000))
 """
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")
 def test_what_a_test_leaves_behind_is_an_error_and_one_that_hangs_ends(tmp_path):
     said = outcome(tmp_path, BROKEN, "-o", "markers=system\nthorough")
-    assert "2 failed, 7 passed, 5 errors" in said
+    assert "3 failed, 8 passed, 5 errors" in said
     assert "FAILED test_it.py::test_workers - Failed: mark this test as system" in said
     for words in ("environment: LEFT", "working folder: /", "file: left", "mark this test as system"):
         assert words in said
@@ -87,6 +98,7 @@ def test_what_a_test_leaves_behind_is_an_error_and_one_that_hangs_ends(tmp_path)
     assert "time.sleep(50)" in said  # where it was, and why it ended
     assert "Timeout" in said
     assert "FAILED test_it.py::test_hangs" in said
+    assert "FAILED test_it.py::test_works_without_end" in said
 
 
 def test_a_minute_is_the_limit_where_tests_are_run_by_our_settings(pytestconfig):

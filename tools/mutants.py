@@ -44,6 +44,7 @@ NOT_RUN_HERE = (
     "order/on_device.py",
     "order/device_factor.py",
     "data/sources/tensors.py",
+    "common/transfer.py",
     "__main__.py",
     "keywords.py",
 )

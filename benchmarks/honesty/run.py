@@ -72,7 +72,7 @@ def main(arguments: list[str]) -> None:
             print(" | ".join(line), flush=True)
         print(false_alarms(clean), flush=True)
     if not given.kinds:
-        _write(lines)
+        _write(lines, {method: given.tables or TABLES[method] for method in lines}, given.first)
 
 
 def measured(kind: Kind, method: str, number: int, networks: Path | None) -> Table | None:
@@ -158,13 +158,16 @@ def _pair(found: list[Table], which: int) -> str:
     return " / ".join(f"{100 * np.mean(values):.0f}" if values else "–" for values in (said, was))
 
 
-def _write(lines: dict[str, list[list[str]]]) -> None:
+def _write(lines: dict[str, list[list[str]]], tables: dict[str, int], first: int) -> None:
+    """Put the tables of these methods into the page, and leave those of others."""
     heads = {
         "cvs": ["tables", *TIERS, "tested: wrong", "tested: turned", "all: wrong", "all: turned"],
         "pooled": ["tables", "wrong", "turned", "with a caution, %", "green, %"],
     }
     groups = {kind.name: kind.group for kind in KINDS}
-    parts = []
+    page = PAGE.read_text(encoding="utf-8")
+    now = page[page.index(BEGIN) + len(BEGIN) : page.index(END)].strip()
+    parts = dict(re.findall(r"^\*\*(\w+)\*\*(.*?)(?=^\*\*\w|\Z)", now, flags=re.DOTALL | re.MULTILINE))
     for method, rows in lines.items():
         shown: list[list[object]] = []
         for row in rows:
@@ -172,7 +175,8 @@ def _write(lines: dict[str, list[list[str]]]) -> None:
             if heading not in [str(line[0]) for line in shown]:
                 shown.append([heading, *[""] * (len(row) - 1)])
             shown.append(list(row))
-        parts.append(f"**{method}**, {TABLES[method]} tables of each kind:\n\n{table(heads[method], shown)}")
-    text = "\n\n".join([BEGIN, *parts, f"*{machine()}*", END])
-    page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: text, page, flags=re.DOTALL), encoding="utf-8")
+        which = f"`python -m benchmarks honesty --methods {method} --tables {tables[method]} --first {first}`"
+        said = f", {tables[method]} tables of each kind ({which}):"
+        parts[method] = f"{said}\n\n{table(heads[method], shown)}\n\n*{machine()}*"
+    text = "\n\n".join([BEGIN, *(f"**{name}**{parts[name].rstrip()}" for name in TABLES if name in parts), END])
+    PAGE.write_text(page.replace(page[page.index(BEGIN) : page.index(END) + len(END)], text), encoding="utf-8")

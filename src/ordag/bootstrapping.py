@@ -22,11 +22,13 @@ from ordag.data.reading import Missing, split_reading
 from ordag.data.sources import DaskSource, Source
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
+from ordag.data.way_through import way_shown
 from ordag.errors import DataError, SettingError
 from ordag.fit import Fit
 from ordag.keywords import BootstrapKeywords
 from ordag.learners.methods import check_settings, recipe_for
 from ordag.learners.settings import MethodSettings
+from ordag.resampling.cause_resamplers import CauseResampler, joint_moments, joint_rows
 from ordag.resampling.intervals import check_interval_level, intervals
 from ordag.resampling.labelled import LabelledResampler, refuse_covariates
 from ordag.resampling.replicates import Job, Replicate, run
@@ -111,10 +113,9 @@ def bootstrap(
     reading, asked = split_reading(settings)
     check_settings(method, asked)
     keep = {"auto": IN_MEMORY, "rows": sys.maxsize, "half": sys.maxsize}.get(kind, 0)
-    with connected(client) as cluster:
-        table = Table(
-            data, columns=columns, transform=transform, missing=missing, progress=progress, keep=keep, **reading
-        ).warn()
+    reading = {"columns": columns, "transform": transform, "missing": missing, **reading}
+    with connected(client) as cluster, way_shown(data, reading):
+        table = Table(data, progress=progress, keep=keep, **reading).warn()
         recipe = recipe_for(table, method, asked)
         if hasattr(recipe, "seed"):
             told = isinstance(root.entropy, int) and not root.spawn_key
@@ -162,7 +163,7 @@ def bootstrap_table(
     takes_rows = recipe.needs_rows  # complete ones
     if rows is None and keep and not scattered:
         rows = table.rows if takes_rows else table.used_rows
-    X = rows.values if rows is not None and rows.stride == 1 and rows.values.size <= keep else None
+    X = joint_rows(rows, fit.moments) if rows is not None and rows.stride == 1 and rows.values.size <= keep else None
     kind = _settled(kind, source, X, fit)
     keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
 
@@ -201,6 +202,9 @@ def bootstrap_table(
 def _resampler(
     kind: str, X: Array | None, base: Moments, recipe: MethodSettings, labels: RowLabels | None
 ) -> Resampler:
+    """Return what draws the samples; X are rows of [Z | X] where categories may be causes."""
+    if base.causes is not None:
+        return CauseResampler(base, _resampler(kind, X, joint_moments(base), recipe, None))
     if X is None or kind == "wishart":
         return gaussian_resampler(base, rows=recipe.needs_rows)
     if labels is not None:
@@ -236,7 +240,7 @@ def bootstrap_fit(
     root = seed_root(seed)
     recipe = recipe or fit.recipe
     _check_linear(recipe)
-    found = run(Job(gaussian_resampler(fit.moments, rows=recipe.needs_rows), root, recipe), range(count), workers)
+    found = run(Job(_resampler("wishart", None, fit.moments, recipe, None), root, recipe), range(count), workers)
     return _counted(fit, found, kind="wishart", seed=root, level=level)
 
 
@@ -248,6 +252,12 @@ def bootstrap_kept_rows(
     if fit.profile is None or fit.profile.stride > 1 or not fit.n <= len(fit.profile.rows) <= fit.rows:
         return bootstrap_fit(fit, replicates, seed=seed, level=level, workers=workers)
     check_interval_level(level)
+    if fit.moments.causes is not None:
+        X = joint_rows(Rows(fit.profile.rows, 1, fit.profile.labels), fit.moments)
+        root = seed_root(seed)
+        job = Job(_resampler("wishart" if X is None else "rows", X, fit.moments, fit.recipe, None), root, fit.recipe)
+        found = run(job, range(_checked_count(replicates)), workers)
+        return _counted(fit, found, kind="wishart" if X is None else "rows", seed=root, level=level)
     rows = fit.profile.rows
     if fit.profile.labels is None:
         table, kept = Table(dict(zip(fit.names, rows.T, strict=True)), missing=fit.moments.missing, strict=True), None
@@ -291,6 +301,12 @@ def _settled(kind: str, source: Source | None, X: Array | None, fit: Fit) -> str
     if kind == "wishart":
         _check_linear(fit.recipe)
     few = fit.n < least_squares_rows(fit.moments.p)
+    if fit.moments.causes is not None and X is None and kind in ("auto", "poisson", "rows", "half"):
+        if kind != "auto":
+            raise SettingError(
+                f"kind={kind!r} with categories as causes draws rows in memory, and these are not: use kind='wishart'."
+            )
+        return "wishart"
     labelled = bool(fit.moments.conditions) or fit.moments.clusters is not None
     if kind == "poisson" and labelled:
         raise SettingError(
@@ -355,7 +371,17 @@ def _counted(fit: Fit, found: list[Replicate], *, kind: str, seed: np.random.See
         failed=_reasons(failures),
         undecided=sum(one.undecided for one in good),
         mean_edges=float(joined.sum() / 2 / total),
+        cause_support=_cause_support(fit, good),
     )
+
+
+def _cause_support(fit: Fit, good: list[Replicate]) -> Array | None:
+    """Return the share of replicates with an arrow from each category, [c, j]."""
+    if fit.causes is None:
+        return None
+    shape = fit.causes.arrows.shape
+    numbers = np.concatenate([one.causes for one in good if one.causes is not None])
+    return np.bincount(numbers, minlength=shape[0] * shape[1]).reshape(shape) / len(good)
 
 
 def _counts(numbers: list[Any], p: int) -> Array:

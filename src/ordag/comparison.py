@@ -15,6 +15,7 @@ from ordag.common.plain import to_json
 from ordag.common.words import counted, number
 from ordag.data.reading import split_reading
 from ordag.data.table import Table
+from ordag.data.way_through import way_shown
 from ordag.errors import GraphError, OrdagError, SettingError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag, extend, to_cpdag
@@ -220,7 +221,9 @@ def compare(
     takers = {name: [m for m in methods if name in settings_of(m)] for name in common}
     for name in [name for name, found in takers.items() if not found]:
         raise SettingError(f"{name} is a setting of none of {', '.join(methods)}.", [name])
-    table = Table(data, progress=progress, **reading).warn().needing(few_rows)
+    with way_shown(data, reading):
+        table = Table(data, progress=progress, **reading).warn().needing(few_rows)
+        table.moments  # noqa: B018
     graph = truth.dag if isinstance(truth, LinearSEM) else truth
     outcomes = []
     for name in methods:
@@ -277,6 +280,8 @@ def gaussian_bic(fit: Fit) -> float:
         dag = fit.graph if isinstance(fit.graph, Dag) else extend(fit.graph)
     except GraphError:
         return math.nan
+    if fit.causes is not None:
+        return fit.causes.bic(dag)
     regressions = Regressions(fit.moments.R, fit.n)
     total = 0.0
     for j, parents in enumerate(packed_columns(dag.adjacency)):

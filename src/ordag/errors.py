@@ -6,8 +6,11 @@ so that code which knows nothing of Ordag catches it in the usual way.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
+
+SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z])")
 
 
 class Remedy(NamedTuple):
@@ -35,7 +38,30 @@ class SettingError(OrdagError, ValueError):
 
 
 class DataError(OrdagError, ValueError):
-    """The data cannot be used as they are."""
+    """The data cannot be used as they are.
+
+    `later` are the faults that stand behind this one, and `way` are the settings of reading that lead through all of them, where they
+    have been looked for.
+    """
+
+    later: tuple[str, ...] = ()
+    way: Mapping[str, Any] | None = None
+
+    @property
+    def fault(self) -> str:
+        """What is wrong, without the advice: the first sentence."""
+        return SENTENCE.split(super().__str__(), maxsplit=1)[0]
+
+    @property
+    def faults(self) -> str:
+        """What is wrong here, and what else."""
+        more = " ".join(self.later)
+        return f"{super().__str__()} {f'Besides: {more}' if more else ''}".strip()
+
+    def __str__(self) -> str:
+        if not self.later or self.way is None:
+            return self.faults
+        return f"{self.faults} All of it at once: {', '.join(f'{name}={value!r}' for name, value in self.way.items())}."
 
 
 class UnreadableError(DataError):

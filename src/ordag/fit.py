@@ -14,13 +14,16 @@ from ordag.common.plain import plain, records, to_json
 from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.evidence.arrows import arrow_columns
+from ordag.evidence.causes import CauseArrow, cause_arrows, level_ranks
 from ordag.evidence.forecast import Expected, forecast
+from ordag.evidence.group_effects import group_effect
 from ordag.evidence.steps import step_columns
 from ordag.evidence.verdict import Verdict, quick_verdict
 from ordag.graph.summary import SummaryGraph, summary_of
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from, with_warnings
 from ordag.learners.settings import MethodSettings
+from ordag.model.group_effects import GroupEffect
 from ordag.resampling.support import Support
 
 if TYPE_CHECKING:
@@ -115,6 +118,17 @@ class Fit(Found):
         return arrow_columns(self, self.support)
 
     @cached_property
+    def cause_arrows(self) -> list[CauseArrow]:
+        """The arrows from categories, each with its F test and the means of its groups."""
+        return cause_arrows(self)
+
+    @property
+    def cause_levels(self) -> dict[str, tuple[str, ...]]:
+        """The categories that may be causes, each with its values, sorted."""
+        every = () if self.causes is None else self.causes.categories.root.covariates
+        return {one.name: tuple((one.levels or ())[k] for k in level_ranks(one.levels or ())) for one in every}
+
+    @cached_property
     def step_columns(self) -> dict[str, Any]:
         """The columns of `steps`."""
         return step_columns(self)
@@ -127,7 +141,7 @@ class Fit(Found):
             "rows": self.rows,
             "rows_dropped": self.moments.dropped,
             "columns": [one.to_dict() for one in self.columns],
-            "nodes": list(self.names),
+            "nodes": list(self.whole_graph.nodes),
             "order": None if self.order is None else list(self.order),
             "steps": records(self.step_columns),
             "edges": records(self.edge_columns),
@@ -147,6 +161,8 @@ class Fit(Found):
             document["clusters"] = len(self.moments.clusters.places)
         if self.moments.held:
             document["adjust"] = [one.to_dict() for one in self.moments.held]
+        if self.causes is not None:
+            document["causes"] = self._cause_records()
         if self.series is not None:
             document["series"] = self.series.to_dict()
             document["summary_graph"] = self.summary_graph.to_dict()
@@ -163,6 +179,16 @@ class Fit(Found):
         if self.details:
             document["details"] = dict(self.details)
         return document
+
+    def _cause_records(self) -> list[dict[str, Any]]:
+        """Return the categories that may be causes, with the variables that each has an effect on."""
+        effects = {
+            name: [one.to_dict() for one in self.cause_arrows if one.source == name] for name in self.cause_levels
+        }
+        return [
+            {"name": name, "levels": list(levels), "effects": effects[name]}
+            for name, levels in self.cause_levels.items()
+        ]
 
     def to_json(self, indent: int | None = 2) -> str:
         """The document that the command line prints with --json."""
@@ -197,6 +223,10 @@ class Fit(Found):
         from ordag.total_effects import effect
 
         return effect(self, source, target, level, **options)
+
+    def group_effect(self, source: str, target: str, level: float = 0.95, **options: Any) -> GroupEffect:
+        """Return the differences of a variable between the groups of a category that may be a cause: see `ordag.evidence.group_effects`."""
+        return group_effect(self, source, target, level, **options)
 
     def effects(self, level: float = 0.95, **options: Any) -> Effects:
         """Return the total effect of every variable on every other: see `ordag.effects`."""

@@ -47,6 +47,7 @@ class BootstrapKeywords(TypedDict, total=False):
     role: Mapping[str, str]
     category: Sequence[str]
     adjust: Sequence[str]
+    cause: Sequence[str]
     experiment: str | None
     experiment_kind: str
     environment: str | None

@@ -11,6 +11,7 @@ from ordag.common.checks import is_whole, short
 from ordag.common.cluster import connected
 from ordag.data.reading import Missing, split_reading
 from ordag.data.table import Table
+from ordag.data.way_through import way_shown
 from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
@@ -75,8 +76,9 @@ def learn(
         return replace(result.fit, support=result, forecast_tables=forecast)
     reading, asked = split_reading(settings)
     check_settings(method, asked)
-    with connected(client):
-        table = Table(data, columns=columns, transform=transform, missing=missing, progress=progress, **reading).warn()
+    reading = {"columns": columns, "transform": transform, "missing": missing, **reading}
+    with connected(client), way_shown(data, reading):
+        table = Table(data, progress=progress, **reading).warn()
         return Fit.learned(table, recipe_for(table, method, asked), forecast_tables=forecast)
 
 

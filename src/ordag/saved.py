@@ -24,6 +24,7 @@ import numpy as np
 from ordag import __version__
 from ordag.bootstrapping import Bootstrap
 from ordag.common.checks import short
+from ordag.data.causes import Categories
 from ordag.data.covariates import Condition, Covariate, Groups, Root
 from ordag.data.environments import Environments
 from ordag.data.equations import Equations
@@ -31,7 +32,8 @@ from ordag.data.holes import Holes
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
-from ordag.data.roles import ColumnRole
+from ordag.data.roles import ColumnRole, Glance
+from ordag.data.sentinels import Sentinel
 from ordag.data.series import End, Series
 from ordag.data.trends import Trends
 from ordag.errors import OutputError, UnreadableError
@@ -42,6 +44,7 @@ from ordag.graph.links import Links
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import Constraints
 from ordag.learners.along_order import SelectedParents
+from ordag.learners.causes import CauseRules, FoundCauses
 from ordag.learners.found import LeftOut
 from ordag.learners.gds.search import GdsResult
 from ordag.learners.ges.search import GesResult
@@ -49,6 +52,8 @@ from ordag.learners.methods import METHODS
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.orient import Oriented
 from ordag.learners.pc.search import PcResult
+from ordag.learners.pooled.cause_resampling import CausedPosterior
+from ordag.learners.pooled.cause_search import CausedResult
 from ordag.learners.pooled.environments import Changed
 from ordag.learners.pooled.posterior import Posterior, Probabilities
 from ordag.learners.pooled.score import PooledScore
@@ -78,6 +83,8 @@ CLASSES: dict[str, type] = {
             Environments,
             Equations,
             ColumnRole,
+            Sentinel,
+            Glance,
             Holes,
             Covariate,
             Condition,
@@ -91,6 +98,9 @@ CLASSES: dict[str, type] = {
             Dag,
             Cpdag,
             Links,
+            Categories,
+            CauseRules,
+            FoundCauses,
             Knowledge,
             Constraints,
             LeftOut,
@@ -98,7 +108,8 @@ CLASSES: dict[str, type] = {
         ),
         *(method.settings for method in METHODS.values()),
         *(Ordering, Factor, Result, SelectedParents, Selection, SparseParents, ArrowTest),
-        *(PcResult, GesResult, GdsResult, PooledResult, Optimum, Posterior, Probabilities),
+        *(PcResult, GesResult, GdsResult, PooledResult, CausedResult, Optimum),
+        *(Posterior, CausedPosterior, Probabilities),
         *(PooledScore, GramRegressions, RootRegressions, OwnVariances, Changed),
     )
 }

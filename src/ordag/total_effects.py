@@ -21,6 +21,7 @@ from ordag.common.arrays import Array, Mask
 from ordag.common.checks import Seed, short
 from ordag.data.reading import split_reading
 from ordag.data.table import Table
+from ordag.data.way_through import way_shown
 from ordag.errors import DataError, GraphError, SettingError
 from ordag.fit import Fit
 from ordag.learners.methods import check_settings, recipe_for
@@ -137,8 +138,10 @@ def learned_for_effect(
     if seed is not None:
         asked["seed"] = seed
     check_settings(method, asked)
-    table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading).warn()
-    fit = Fit.learned(table, recipe_for(table, method, asked))
+    with way_shown(data, reading):
+        table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading).warn()
+        fit = Fit.learned(table, recipe_for(table, method, asked))
+    _refuse_categories(fit, *pair)
     check_pair(*pair, fit.names)
     directed(fit)
     if interval not in (None, "bootstrap") or (
@@ -163,6 +166,8 @@ def pair_effect(
     workers: int | None = None,
 ) -> Effect:
     """Return what `effect` does, without what speaks against the graph."""
+    if not isinstance(fit, LinearSEM):
+        _refuse_categories(fit.fit if isinstance(fit, Bootstrap) else fit, source, target)
     series = getattr(fit.fit if isinstance(fit, Bootstrap) else fit, "series", None)
     if series is not None and {source, target} & set(series.columns[series.p :]):
         raise SettingError(
@@ -173,6 +178,18 @@ def pair_effect(
     pair = np.zeros((len(fit.names),) * 2, dtype=bool)
     pair[check_pair(source, target, fit.names)] = True
     return _effects(fit, level, pair, interval, replicates, seed, workers).of(source, target)
+
+
+def _refuse_categories(fit: Fit, source: str, target: str) -> None:
+    """Refuse categories: they have an effect for each of their groups, and no causes."""
+    names = () if fit.causes is None else fit.causes.names
+    if target in names:
+        raise SettingError(f"target={target!r} is a category, which has no causes in the graph: name a variable.")
+    if source in names:
+        raise SettingError(
+            f"source={source!r} is a category, and has an effect for each of its groups: fit.group_effect({source!r}, {target!r}) has "
+            "them (ordag effect prints them)."
+        )
 
 
 def _effects(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.honesty import run
 from benchmarks.honesty.kinds import KINDS
 from benchmarks.honesty.run import Table, false_alarms, kept_or_measured, measured, shares, summary
 
@@ -65,3 +66,19 @@ def test_a_table_is_measured():
     found = measured(NAMED["p 10, n 200, weights .5–2"], "cvs", 0, None)
     assert found.tier == "tested"
     assert 0 <= found.said[0] < 0.3
+
+
+def test_the_tables_of_one_method_replace_its_own_alone(tmp_path, monkeypatch):
+    page = tmp_path / "trust.md"
+    page.write_text(
+        f"before\n{run.BEGIN}\n\n**cvs**, old:\n\n| a |\n\n**pooled**, older:\n\n| b |\n\n{run.END}\nafter\n"
+    )
+    monkeypatch.setattr(run, "PAGE", page)
+    line = ["p 10, n 200, weights .5–2", "1 / 2", "3 / 4", "0", "100"]
+    run._write({"pooled": [line]}, {"pooled": 5}, 900)
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith(f"before\n{run.BEGIN}\n\n**cvs**, old:\n\n| a |\n\n**pooled**, 5 tables")
+    assert "--tables 5 --first 900`" in text
+    assert "| p 10, n 200, weights .5–2 | 1 / 2 | 3 / 4 | 0 | 100 |" in text
+    assert "older" not in text
+    assert text.endswith(f"{run.END}\nafter\n")

@@ -42,6 +42,16 @@ def table(p, n, **more):
     return pd.DataFrame(sparse(p, n, **more), columns=[f"v{j:03d}" for j in range(p)])
 
 
+def grouped():
+    """site → a → b, and sex → b; a value and a name that are hard to write down."""
+    random = np.random.default_rng(6)
+    site, sex = random.integers(0, 3, 300), random.integers(0, 2, 300)
+    a = site + random.standard_normal(300)
+    b = a + 1.5 * sex + random.standard_normal(300)
+    names = np.array(["x", "</script>", "z"])[site]
+    return pd.DataFrame({"a": a, "b": b, "<b>site": names, "sex": np.array(["f", "m"])[sex]})
+
+
 LONG = [f"the average income in region number {j} of the country, before taxes" for j in (1, 2, 3, 13, 14, 6)]
 """They differ in the middle only."""
 
@@ -56,6 +66,7 @@ FITS = {
     "hostile": lambda: ordag.learn(pd.DataFrame(sparse(8, 500, 4.0, 5), columns=HOSTILE), "cvs", alpha=0.05),
     "inherited": lambda: ordag.learn(inherited(), "cvs", knowledge={"forbidden": [("__proto__", "constructor")]}),
     "class": lambda: ordag.learn("marks", "pc"),
+    "categories": lambda: ordag.learn(grouped(), cause=["<b>site", "sex"], draws=64),
     "numbered": lambda: ordag.learn(sparse(40, 400), "cvs"),
     "long": lambda: ordag.learn(pd.DataFrame(sparse(6, 500, 4.0, 5), columns=LONG), "cvs", alpha=0.05),
     "empty": lambda: ordag.learn(np.random.default_rng(0).standard_normal((200, 6)), "cvs", correction="bonferroni"),

@@ -32,20 +32,22 @@ def set_level(page, level):
     page.keyboard.press("Tab")
 
 
-@pytest.mark.parametrize("name", [name if name in ("marks", "pooled", "hostile") else thorough(name) for name in FITS])
+@pytest.mark.parametrize(
+    "name", [name if name in ("marks", "pooled", "hostile", "categories") else thorough(name) for name in FITS]
+)
 def test_every_report_opens_without_a_word(opened, name):
     page, fit = opened(name), fit_of(name)
     assert page.locator("#sentences p").count() >= 1
     assert page.locator("#verdict-body").inner_text().replace("\u00a0", " ").find(fit.verdict.sentence[:30]) >= 0
-    assert page.locator("#short").inner_text().startswith(f"{fit.graph.edge_count} ")
+    assert page.locator("#short").inner_text().startswith(f"{fit.whole_graph.edge_count} ")
     for look in ("graph", "matrix", "neighbourhood"):
         page.get_by_role("tab", name=look).click()
         assert page.locator("#drawing > *").count() >= 1
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     if name in ("marks", "pooled", "class", "hostile", "inherited"):  # others have more than is drawn or listed at once
         page.get_by_role("tab", name="graph").click()
-        assert edges_in_graph(page) == fit.graph.edge_count
-        edges = [*fit.graph.directed, *fit.graph.undirected]
+        assert edges_in_graph(page) == fit.whole_graph.edge_count
+        edges = [*fit.whole_graph.directed, *fit.whole_graph.undirected]
         assert shown_edges(page) == {tuple(map(shown, edge)) for edge in edges}
 
 
@@ -504,3 +506,26 @@ def test_the_scripts_run_as_modules_and_take_another_document(watched):
     assert page.locator(".node[aria-label='algebra']").get_attribute("transform") == "translate(40 40)"
     set_level(page, 0.97)
     assert edges_in_graph(page) < 6
+
+
+def test_a_category_is_drawn_dashed_and_its_card_has_the_means_of_its_groups(opened):
+    page, fit = opened("categories"), fit_of("categories")
+    dashed = page.locator("svg.graph .node.category")
+    assert dashed.evaluate_all("nodes => nodes.map(node => node.getAttribute('aria-label'))") == ["<b>site", "sex"]
+    assert "a category, which may be a cause and has none" in page.locator("#legend").inner_text()
+    dashed.first.click()
+    card = page.locator("#card")
+    assert "a category of 3 groups" in card.inner_text()
+    cells = card.locator("table.groups tbody tr").evaluate_all(
+        "rows => rows.map(row => [...row.children].map(cell => cell.textContent))"
+    )
+    [arrow] = [one for one in fit.cause_arrows if one.source == "<b>site"]
+    assert [row[0] for row in cells] == list(arrow.levels)
+    assert [int(row[1]) for row in cells] == list(arrow.rows)
+    assert [float(row[2].replace("−", "-")) for row in cells] == pytest.approx(arrow.means, abs=0.006)
+    card.get_by_role("button", name="evidence").first.click()
+    assert f"F(2, {arrow.test.rows})" in card.inner_text()
+    assert "a category has no causes" in card.inner_text()
+    page.locator("svg.graph .node", has_text="b").last.click()
+    for look in ("matrix", "neighbourhood", "graph"):
+        page.get_by_role("tab", name=look).click()

@@ -21,8 +21,8 @@ def read(text, strict=True, **reading):
 @pytest.mark.parametrize(
     ("text", "readings"),
     [
-        ("\n".join(["a,b,word", *(f"{row},x" for row in ROWS)]), [{"columns": ["a", "b"]}]),
-        ("\n".join(["a,b,same", *(f"{row},1" for row in ROWS)]), [{"columns": ["a", "b"]}]),
+        ("\n".join(["a,b,word", *(f"{row},x" for row in ROWS)]), [{"drop": ["word"]}]),
+        ("\n".join(["a,b,same", *(f"{row},1" for row in ROWS)]), [{"drop": ["same"]}]),
         ("\n".join(["a;b", *(f"{1 + k % 4},{k % 5}00;{k % 5}" for k in range(9))]), [{"decimal": ","}, {"thousands": ","}]),
         ("\n".join(ROWS), [{"header": False}]),
     ],
@@ -40,13 +40,13 @@ def test_refused_holes_come_with_every_way_to_treat_them():
     with pytest.raises(DataError) as refused:
         read(text, missing="refuse")
     readings = [one.reading for one in refused.value.remedies]
-    assert readings == [{"missing": "em"}, {"missing": "drop"}, {"columns": ["a", "b"]}]
+    assert readings == [{"missing": "em"}, {"missing": "drop"}, {"drop": ["c"]}]
     assert [read(text, **reading).moments.rows for reading in readings] == [10, 9, 10]
 
 
 def test_no_way_leaves_fewer_than_two_columns():
     assert without({"b"}, ["a", "b"]) == []
-    assert [one.reading for one in without({"b"}, ["a", "b", "c"])] == [{"columns": ["a", "c"]}]
+    assert [one.reading for one in without({"b"}, ["a", "b", "c"])] == [{"drop": ["b"]}]
 
 
 def test_ways_are_said_in_words():

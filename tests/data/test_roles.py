@@ -14,6 +14,7 @@ from ordag.data.reading import Reading
 from ordag.data.roles import (
     ColumnRole,
     Levels,
+    counts_between,
     few_values_sentence,
     relations,
     role_of_numbers,
@@ -52,6 +53,11 @@ def role(name, values):
         ("Year", [1999, 2001, 1999, 2008, 2003], "time"),
         ("year", [12.0, 0.5, 3.1, 4.4, 9.0], "variable"),
         ("age_yr", [44, 51, 63, 47, 80], "variable"),
+        ("Year", [1605, 1567, 1536, 150, 1530, 1578, 1563], "time"),  # one of antiquity
+        ("year", [1605, 1567, 3536, 150, 1530, 1578, 1463], "variable"),
+        ("date", [68.58, 67.33, 67.33, 68.0, 67.92], "time"),
+        ("trade_date", [19750103, 19750110, 19750117, 19750124, 19750131], "time"),
+        ("census", [1113, 1130, 1171, 1175, 2111, 2113, 2133, 2141, 2141], "category"),
         ("time", 1949.0 + np.arange(30) / 12, "time"),
         ("time", [5, 9, 2, 30, 11], "variable"),
         ("Month", [5, 6, 7, 5, 6, 7, 12], "time"),
@@ -216,3 +222,30 @@ def test_bad_cells_are_named_together(tmp_path):
         Table(path)
     assert "na=['?'] (--na '?' on the command line)" in str(refused.value)
     assert Table(path, **refused.value.remedies[0].reading, missing="drop").moments.n == 27
+
+
+def test_what_counts_as_the_time_does_is_no_variable():
+    year = np.arange(1921, 1921 + N)
+    data = frame(year=year, Tm=year - 1931, late=np.where(year > 1950, year + 1.0, year - 1931), rate=0.25 * year)
+    table = Table(data)
+    assert table.names == ("a", "b", "c", "late")
+    said = {one.name: (one.role, one.reason) for one in table.columns}
+    assert said["Tm"] == ("derived", "= year − 1931")
+    assert said["rate"] == ("derived", "= 0.25 × year")
+    assert "Tm" in Table(data, role={"Tm": "variable"}).names
+
+
+def test_codes_with_letters_are_no_broken_numbers(tmp_path):
+    path = tmp_path / "t.csv"
+    codes = [str(130 + k // 3) for k in range(27)] + ["136A", "136A", "138B"]
+    path.write_text("family,a,b\n" + "".join(f"{one},{k % 7},{k * k % 11}\n" for k, one in enumerate(codes)))
+    table = Table(path)
+    assert table.names == ("a", "b")
+    assert table.columns[0].role == "category"
+
+
+@pytest.mark.parametrize(("least", "most"), [(1e17, 1e17 + 64), (-1.7e308, 1.7e308), (0.0, 5e-324), (3.0, 3.0)])
+def test_histograms_of_any_numbers(least, most):
+    values = np.array([least] * 30 + [most] * 10)
+    assert sum(counts_between(values, least, most)) == 40
+    assert sum(counts_between(X[:, 0], X[:, 0].min(), X[:, 0].max())) == N

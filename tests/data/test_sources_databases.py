@@ -20,6 +20,12 @@ from ordag.errors import OrdagError, PrecisionError
 ROWS = [(1, 2.5), (2, None), (3, 0.25)]
 
 
+@pytest.fixture(autouse=True)
+def within_this_process(monkeypatch):
+    """Read files without a process of their own, which tests/test_watched.py tries."""
+    monkeypatch.setattr("ordag.data.sources.readers.watched", lambda work, *given: work(*given))
+
+
 def made(path: Path, *statements: str, rows: Sequence[tuple[object, ...]] = ROWS) -> Path:
     if path.suffix == ".duckdb":
         with duckdb.connect(str(path)) as base:

@@ -15,9 +15,11 @@ from strictly import open_source
 
 from ordag.data.reading import Reading
 from ordag.data.sources import Source
+from ordag.data.sources import open_source as open_any
 from ordag.errors import ColumnError, PrecisionError, UnreadableError
 
 NAN = np.nan
+COLUMN = np.random.default_rng(0).normal(size=40)
 
 
 def equal(source: Source, expected: Any) -> bool:
@@ -138,8 +140,7 @@ def test_no_columns() -> None:
         (pd.to_datetime(["2020-01-01", "2020-01-02"]), "dates"),
         (pd.to_timedelta([1, 2]), "times"),
         ([1j, 2j], "complex"),
-        (pd.Series([1, "x"], dtype=object), r"type object.*astype\(float\)"),
-        (pd.Series([Decimal(1), Decimal(2)], dtype=object), r"type object.*astype\(float\)"),
+        (pd.Series([1, "x"], dtype=object), "numbers beside text such as 'x'.*to_numeric"),
         (pd.Series([datetime.date(2020, 1, 1)] * 2, dtype=object), "dates"),
         (pd.interval_range(0, 2), "interval"),
     ],
@@ -214,3 +215,24 @@ def test_a_dict_of_columns() -> None:
 def test_bad_dicts(data: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         open_source(data)
+
+
+def test_objects_that_are_all_numbers_are_numbers() -> None:
+    values = [1, 2.5, None, Decimal("4.25"), np.float32(0.5)] * 8
+    long = pd.Series([2**60 + k for k in range(40)], dtype=object)
+    frame = pd.DataFrame({"a": COLUMN, "b": pd.Series(values, dtype=object), "long": long})
+    source = open_any(frame)
+    assert source.names == ("a", "b")
+    assert source.array is not None
+    assert source.array[:5, 1].tolist()[:2] == [1.0, 2.5]
+    assert np.isnan(source.array[2, 1])
+    assert source.array[3, 1] == 4.25
+
+
+def test_numbers_beside_text_are_set_aside_with_what_to_do() -> None:
+    frame = pd.DataFrame({"a": COLUMN, "b": COLUMN[::-1], "c": [1, "x", 2.5, None] * 10, "d": [True, 2] * 20})
+    roles = {one.name: (one.role, one.reason) for one in open_any(frame).columns}
+    assert roles["c"] == ("unusable", "numbers beside text such as 'x'")
+    assert roles["d"][0] == "unusable"
+    with pytest.raises(ColumnError, match=r"'c' hold[s]? numbers beside text such as 'x': .* pandas.to_numeric"):
+        open_source(frame, Reading(columns=["a", "c"]))

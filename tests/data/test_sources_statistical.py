@@ -23,6 +23,12 @@ FROM_R = Path(rdata.TESTDATA_PATH) / "generated"
 """Files that R wrote; they come with the package that reads them."""
 
 
+@pytest.fixture(autouse=True)
+def within_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read files without a process of their own, which tests/test_watched.py tries."""
+    monkeypatch.setattr("ordag.data.sources.readers.watched", lambda work, *given: work(*given))
+
+
 @pytest.fixture
 def frame() -> pd.DataFrame:
     rng = np.random.default_rng(7)

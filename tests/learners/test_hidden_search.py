@@ -67,10 +67,14 @@ def test_the_loops_as_they_stand_give_what_the_compiled_ones_do():
     M[:p, :p] = C
     M[6, :p] = M[:p, 6] = C[:, 0] * 0.5
     M[7, :p] = M[:p, 7] = C[:, 5] * 0.5
-    B, omega = np.zeros(A.shape), np.ones(len(A))
-    value = getattr(fit_hidden, "py_func", fit_hidden)(C, A, M.copy(), B, omega, 5, 0.0)
-    assert value == pytest.approx(fit_hidden(C, A, M.copy(), np.zeros(A.shape), np.ones(len(A)), 5, 0.0), abs=1e-12)
-    assert value == pytest.approx(oracle.discrepancy(B, omega, C), abs=1e-10)
+    values = []
+    for rounds in (1, 5):
+        B, omega = np.zeros(A.shape), np.ones(len(A))
+        values.append(getattr(fit_hidden, "py_func", fit_hidden)(C, A, M.copy(), B, omega, rounds, 0.0))
+        compiled = fit_hidden(C, A, M.copy(), np.zeros(A.shape), np.ones(len(A)), rounds, 0.0)
+        assert values[-1] == pytest.approx(compiled, abs=1e-12)
+        assert values[-1] == pytest.approx(oracle.discrepancy(B, omega, C), abs=1e-10)
+    assert values[1] < values[0] - 0.01
 
 
 def search_of(X, **settings):

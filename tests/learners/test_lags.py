@@ -14,6 +14,7 @@ from ordag.data.table import Table
 from ordag.knowledge.knowledge import Knowledge
 from ordag.learners.in_time import within_time
 from ordag.learners.methods import learn_from, recipe_for
+from ordag.learners.pooled.resampled import redrawn
 from ordag.learners.pooled.score import PooledScore
 
 
@@ -177,3 +178,15 @@ def test_time_without_lags_changes_the_resamples_alone():
     assert plain.score == pytest.approx(timed.score)
     assert timed.profile.labels.unit is not None
     assert timed.effect("X1", "X2", interval="given-graph") is not None
+
+
+def test_resamples_of_a_thinned_series_vary_as_all_of_its_rows_would(monkeypatch):
+    random = np.random.default_rng(0)
+    X = rows_of(random_model(random, 2, 1)[0], 4000, random)
+    monkeypatch.setattr("ordag.data.table.sample_size", lambda p, keep=0: 500)
+    fit = ordag.learn(X, lags=1, draws=0, graph="best")
+    assert fit.profile.stride == 8
+    drawn = redrawn(fit.result, fit.sample[:, fit.posterior.order], strength=1.0)
+    changes = np.array([drawn._change(np.random.default_rng(seed)) for seed in range(100)])
+    # the variance of a squared standard normal is 2
+    assert 0.8 < changes[:, 0, 0].std() * np.sqrt(fit.n / 2.0) < 1.3

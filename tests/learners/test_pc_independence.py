@@ -14,6 +14,7 @@ from ordag import Moments, simulate
 from ordag.errors import CollinearError, DataError
 from ordag.learners.pc import independence, pc_search
 from ordag.learners.pc.independence import PartialCorrelations
+from ordag.parents.tests import named_test
 
 
 def every_test(p, k):
@@ -87,6 +88,16 @@ def test_batches_of_columns_change_nothing(monkeypatch, workspace):
     assert np.allclose(correlation(i, j, S), expected, rtol=0, atol=1e-12)
     assert np.isfinite(expected).all()
     assert np.abs(expected).max() < 1
+
+
+def test_sets_that_are_skipped_have_minus_one_for_a_p_value_and_are_not_counted():
+    moments = Moments.from_rows(np.random.default_rng(0).standard_normal((40, 4)))
+    tester = independence.Tester(moments, named_test("fisher-z"), 0.05)
+    pairs, S = (np.array([0, 1]), np.array([1, 2])), np.array([[[2], [3]], [[0], [3]]])
+    skip = np.array([[False, True], [True, False]])
+    every = tester(*pairs, S)
+    assert tester(*pairs, S, skip).tolist() == np.where(skip, -1.0, every).tolist()
+    assert ((every >= 0) & (every <= 1)).all()
 
 
 @pytest.mark.parametrize("test", ["fisher-z", "t", "mutual-information"])

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from ordag.paper import EXPERIMENTS, Task, reproduce
 from ordag.paper.beyond_the_figures import BEYOND, agreement
 from ordag.paper.comparisons import against, course, refusals
 from ordag.paper.experiment import means, to_frame
+from ordag.paper.reproduction import markdown
 from ordag.paper.runner import tasks_of
 from ordag.paper.simulations import learned
 from ordag.paper.table1 import PAPER, ROWS, TABLE1
@@ -159,6 +161,15 @@ def test_agreement_of_an_order_with_the_true_arrows():
     _, upside_down, _ = learned(Task("beyond", "homogeneous", 6, 5000, 0, "cvs"))
     reverse = replace(upside_down, ordering=replace(fit.ordering, order=fit.ordering.order[::-1].copy()))
     assert agreement(reverse, drawn.truth) == 0.0
+
+
+def test_a_page_has_its_figures_its_table_and_its_sentences():
+    experiment, table = SimpleNamespace(title="Shares"), pd.DataFrame({"p": [5, 10], "share": ["1 %", "2 %"]})
+    files = [Path("one.png"), Path("one.svg")]
+    page = markdown(experiment, table, ["So it is."], files).splitlines()
+    rows = ["| p | share |", "| --- | --- |", "| 5 | 1 % |", "| 10 | 2 % |", ""]
+    assert page == ["# Shares", "", "![Shares](one.png)", "", *rows, "- So it is."]
+    assert markdown(experiment, None, ["So it is."], []) == "# Shares\n\n- So it is.\n"
 
 
 def test_means_and_words():

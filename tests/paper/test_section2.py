@@ -144,3 +144,4 @@ def test_shares_are_drawn_in_percent():
     for axes in share_figure(models).axes:
         points = [line.get_ydata().tolist() for line in axes.lines if len(line.get_ydata()) == 1]
         assert points == [[25.0], [75.0]] * len(QUESTIONS)
+        assert [label.get_text() for label in axes.get_xticklabels()] == ["p = 20", "p = 50"]

@@ -96,6 +96,26 @@ def test_residuals_are_those_of_the_worst_equation():
     assert np.isin(np.round(chart.x, 6), np.round(x, 6)).all()
 
 
+def test_charts_of_equations_say_which_and_what_they_draw():
+    for key, what in {"linearity": "residual", "residual_spread": "absolute residual"}.items():
+        chart = found()[key]
+        assert (chart.kind, chart.x_label, chart.y_label) == ("points", "fitted value (centred)", what)
+        assert chart.title == f"equation of {checked()[key].numbers['worst']}"
+
+
+@pytest.mark.slow
+def test_charts_stand_side_by_side_on_the_picture():
+    ax = checked().fit.plot("diagnostics", diagnosis=checked())
+    ax.figure.canvas.draw()
+    panels = [panel.get_window_extent() for panel in ax.child_axes]
+    assert len(panels) == len(found())
+    whole = ax.get_window_extent()
+    for k, one in enumerate(panels):
+        assert whole.x0 <= one.x0 < one.x1 <= whole.x1
+        assert whole.y0 <= one.y0 < one.y1 <= whole.y1
+        assert not any(one.overlaps(other) for other in panels[:k])
+
+
 def test_rows_against_the_row_before():
     e = residual(checked().fit, checked()["dependent_rows"].numbers["worst"])
     chart = found()["dependent_rows"]

@@ -109,7 +109,7 @@ def test_a_notebook_shows_every_picture():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(call) for call in calls])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the client
-        nbclient.NotebookClient(notebook, timeout=120).execute()
+        nbclient.NotebookClient(notebook, timeout=600).execute()
     shown_as = [{kind for output in cell.outputs for kind in output.get("data", {})} for cell in notebook.cells]
     assert ["image/png" in kinds for kinds in shown_as] == [False, True, True, True, False]
     assert "text/html" in shown_as[-1]

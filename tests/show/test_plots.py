@@ -362,7 +362,7 @@ def test_plotting_needs_no_screen_and_learning_no_matplotlib(tmp_path):
         "assert 'matplotlib' not in sys.modules; fit.plot('matrix'); assert 'matplotlib.pyplot' not in sys.modules;"
         "from matplotlib import pyplot; ax = fit.plot(); assert pyplot.gcf() is ax.figure"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120, cwd=tmp_path)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=600, cwd=tmp_path)
 
 
 def test_plot_is_the_function_behind_the_method():
@@ -436,3 +436,21 @@ def test_a_line_to_compare_points_with_has_its_slope_and_its_intercept():
 def test_a_class_has_no_order_to_draw():
     with pytest.raises(SettingError, match=r"pc finds a class of graphs, which has no order.*orient_by_order='class'"):
         ordag.learn("marks", "pc").plot("order")
+
+
+@pytest.mark.parametrize("look", IN_TIME)
+def test_series_are_drawn(look):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((200, 2)).cumsum(axis=0)
+    X[1:, 1] += X[:-1, 0]
+    fit = ordag.learn(pd.DataFrame(X, columns=["a", "b"]), lags=2, draws=0)
+    ax = Figure(figsize=(4, 3)).subplots()
+    assert fit.plot(look, ax=ax) is ax
+    words = [one.get_text() for one in texts(ax)]
+    assert {"a", "b"} <= set(words)
+    assert ("now" in words and words.count("a") == 3) if look == "unrolled" else any("own past" in one for one in words)
+    svg = picture(fit, "a.svg", look).decode()
+    assert ("over 3 times" if look == "unrolled" else "Summary graph of 2 variables") in svg
+    assert picture(fit, "a.svg") == picture(fit, "a.svg", "unrolled")
+    with pytest.raises(SettingError, match="draw rows in time, and this fit is of rows at one time"):
+        fit_of("cvs").plot(look)

@@ -58,6 +58,9 @@ def test_the_document_holds_the_facts_of_the_fit(kind):
     assert kinds.count("arrow") == len(fit.graph.directed)
     assert kinds.count("line") == len(fit.graph.undirected)
     assert content["unchecked"]
+    noun = "arrow" if isinstance(fit.graph, ordag.Dag) else "edge"
+    count = fit.graph.edge_count
+    assert content["verdict"]["short"].startswith(f"{count} {noun}" if count == 1 else f"{count} {noun}s")
     assert harmless(fit.verdict.sentence) == content["verdict"]["sentence"].replace("\u00a0", " ")
     assert not ACTING.search(json.dumps(content, ensure_ascii=False).replace("\\n", ""))
     if fit.steps is not None and content["steps"]:

@@ -17,7 +17,7 @@ TOKEN = "a-token"
 
 def caller(address):
     """Somebody who asks this address, and gives an idle connection up before the server does: it might be asking just then."""
-    return httpx.Client(base_url=address, timeout=120, limits=httpx.Limits(keepalive_expiry=1.0))
+    return httpx.Client(base_url=address, timeout=600, limits=httpx.Limits(keepalive_expiry=1.0))
 
 
 def state(data="marks", **chosen):

@@ -116,7 +116,7 @@ def test_nor_is_there_where_the_target_is_no_path(address, method, target):
 
 def raw(address, path, method="GET"):
     """A request for a path as it stands."""
-    connection = HTTPConnection(address.partition("//")[2], timeout=60)
+    connection = HTTPConnection(address.partition("//")[2], timeout=600)
     connection.request(method, path)
     answer = connection.getresponse()
     found = answer.status, answer.read()

@@ -149,7 +149,7 @@ def test_a_table_that_can_be_read_otherwise_comes_with_ways_to_do_so(client):
     assert refused[0]["kind"] == "NonFiniteError"
     assert (told["names"], told["rows"], told["dropped"]) == (["a", "b", "c"], 40, 0)
     again = answer(client, data=told)["document"]["again"]
-    assert "--columns a,b,c" in again["command"]
+    assert "--drop same" in again["command"]
     assert answer(client, data=told, columns=["a", "c"])["document"]["raw"] == ["a", "c"]
     _, last = lines(client.post("api/jobs/bootstrap", json={"state": state(told), "replicates": 3}))
     assert last["result"]["replicates"] == 3
@@ -541,3 +541,44 @@ def test_no_request_is_a_fault(client, path, value):
     said = client.post(f"api/{path}", content=json.dumps(value), headers=headers)
     assert said.status_code in (200, 400, 422), said.text
     assert "fault in Ordag" not in said.text
+
+
+def test_a_graph_of_ones_own_is_tested_changed_and_compared(client):
+    """Numbers are those of `ordag.test`."""
+    text = "algebra -> vectors -> mechanics; algebra -> analysis -> statistics"
+    asked = {"state": state(), "graph": text, "file": "", "change": "", "source": "", "target": ""}
+    told = client.post("api/own", json=asked).json()
+    expected = ordag.test(text, "marks", compare=False)
+    names = ordag.Moments.scan("marks").names
+    assert told["sentence"] == expected.sentence
+    assert told["broken"] == expected.broken == sum(one["broken"] for one in told["claims"])
+    assert [names[j] for j in told["claims"][0]["ends"]] == ["algebra", "statistics"]
+    assert [[names[i], names[j]] for i, j in told["arrows"]] == [list(edge) for edge in expected.graph.directed]
+    assert told["mend"]["words"] == "adding algebra → statistics"
+    mended = client.post(
+        "api/own", json={**asked, "graph": told["text"], "change": "add", "source": "algebra", "target": "statistics"}
+    ).json()
+    assert mended["broken"] < told["broken"]
+    turned = client.post("api/own", json={**asked, "change": "turn", "source": "vectors", "target": "mechanics"}).json()
+    assert "1 edge the other way round" in turned["against"]
+    lavaan = client.post("api/own", json={**asked, "graph": "vectors ~ algebra", "file": "my.lavaan"}).json()
+    assert lavaan["against"] == "It has 2 variables of 5."
+    empty = client.post("api/own", json={**asked, "graph": " "}).json()
+    assert empty["arrows"] == []
+    assert empty["claimed"] == 10
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"graph": "a -> b"}, "There is no column a and b"),
+        ({"graph": "algebra -> vectors -> algebra"}, "the graph has a cycle"),
+        ({"graph": "/etc/hostname"}, "The text is not a graph"),
+        ({"graph": "algebra -> vectors", "change": "paint"}, "use add, drop or turn"),
+    ],
+)
+def test_graphs_that_cannot_be_tested(client, more, message):
+    asked = {"state": state(), "graph": "", "file": "", "change": "", "source": "vectors", "target": "algebra", **more}
+    answer = client.post("api/own", json=asked)
+    assert answer.status_code == 422
+    assert message in answer.json()["error"]

@@ -107,10 +107,10 @@ def test_it_answers_and_ends_when_told_to(start, stop, status, busy):
                 children = psutil.Process(process.pid).children(recursive=True)
                 assert workers(process)
                 os.killpg(process.pid, stop) if stop == signal.SIGINT else process.send_signal(stop)
-                process.wait(timeout=60)
+                process.wait(timeout=600)
         else:
             process.send_signal(stop)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
     assert process.returncode == status
     assert (out, err.strip()) == ("", "ordag: stopped")
     wait_until(lambda: not any(map(alive, children)))

@@ -45,6 +45,7 @@ from ordag.data.profile import Rows
 from ordag.data.reading import Missing, split_reading
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
+from ordag.data.way_through import way_shown
 from ordag.errors import OrdagError, PrecisionWarning, SettingError
 from ordag.evidence.conditions import conditions_finding
 from ordag.evidence.equal_variances import equality_finding
@@ -220,10 +221,10 @@ def check(
     if alpha is not None:
         settings["alpha"] = level("alpha", alpha)
     check_settings(method, settings)
-    table = Table(data, columns=columns, missing=missing, progress=progress, keep=NUMBERS, **reading).warn()
-    recipe = recipe_for(table, method, settings)
-    recipe = recipe.declared(same_units, groups)
-    with warnings.catch_warnings():
+    reading = {"columns": columns, "missing": missing, **reading}
+    with warnings.catch_warnings(), way_shown(data, reading):
+        table = Table(data, progress=progress, keep=NUMBERS, **reading).warn()
+        recipe = recipe_for(table, method, settings).declared(same_units, groups)
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit's own warnings say it
         fit = Fit.learned(table, recipe)
     kept = table.rows
@@ -262,12 +263,16 @@ def check_fit(
     same_units, tell = bool(same_units), progress or (lambda _: None)
     if groups is not None:
         groups = [[fit.names[j] for j in group] for group in placed_groups(groups, fit.names)]
+    whole = fit
+    fit = fit.within_causes
+    if whole.causes is not None:
+        rows = None  # those within the categories
     if rows is None and fit.profile is not None:
         kept = fit.profile.complete
         rows = Rows(kept.rows, kept.stride, kept.labels)
     count = usual_draws(fit) if draws is None else draws
-    verdict = quick_verdict(fit, same_units=True, tables=fit.forecast_tables) if same_units else fit.verdict
-    baseline = Baseline.of(fit, None if rows is None else rows.values)
+    verdict = quick_verdict(whole, same_units=True, tables=fit.forecast_tables) if same_units else whole.verdict
+    baseline = Baseline.of(fit, *((None,) if rows is None else (rows.values, rows.labels)))
     tested = verdict.tier == "tested"
     findings: list[Finding] = []
     checks = {
@@ -300,7 +305,7 @@ def check_fit(
         level = LEVEL if alpha is None else alpha
         findings.append(_guarded("clusters", lambda: clusters_finding(fit, level), fit))
     findings += _row_findings(baseline, rows, LEVEL if alpha is None else alpha, tested, tell)
-    return Diagnosis(full_verdict(verdict, findings), tuple(findings), fit)
+    return Diagnosis(full_verdict(verdict, findings), tuple(findings), whole)
 
 
 def usual_draws(fit: Fit) -> int:

@@ -19,11 +19,11 @@ from typing import Any, NoReturn
 import click
 
 from ordag import __version__
-from ordag.cli.help import format_status, in_options
+from ordag.cli.help import complete_command, format_status, in_options
 from ordag.cli.progress import Progress, say
 from ordag.common.files import remove_unfinished
 from ordag.common.words import did_you_mean, harmless, quoted
-from ordag.errors import ColumnWarning, OrdagError, OrdagWarning, WorkerError
+from ordag.errors import ColumnWarning, DataError, OrdagError, OrdagWarning, WorkerError
 
 COMMANDS = {
     "learn": "Learn the causal graph behind DATA.",
@@ -127,7 +127,7 @@ def main() -> None:
     except OrdagError as error:
         if isinstance(error, WorkerError) or isinstance(error.__cause__, WorkerError):
             _let_feeders_end(BROKEN_WORKER_SECONDS)
-        _refuse(in_options(error, cli.commands.values()))
+        _refuse(in_options(error, cli.commands.values()), _way(error))
     except MemoryError:
         _refuse("There is not enough memory for this: use fewer columns (--columns) or a larger machine.")
     except BrokenPipeError:
@@ -149,6 +149,14 @@ def _refuse(sentence: str, hint: str = "") -> NoReturn:
     stop = "" if sentence.rstrip(")").endswith((".", "?", "!")) else "."
     click.echo(f"Error: {harmless(sentence)}{stop}{hint}", err=True)
     sys.exit(2)
+
+
+def _way(error: OrdagError) -> str:
+    """Return the lines with a complete command that leads through all that stands in the way of a table, if one is known."""
+    if not isinstance(error, DataError) or not error.way:
+        return ""
+    command = complete_command(sys.argv[1:], error.way)
+    return f"\nThis command goes on with the rest:\n  {command}" if command else ""
 
 
 class Terminated(KeyboardInterrupt):

@@ -9,6 +9,7 @@ import click
 
 from ordag.bootstrapping import Bootstrap
 from ordag.cli.help import ManualPage
+from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import (
     DATA,
     READING,
@@ -78,12 +79,13 @@ def effect(
     It is what one unit more of the cause adds to the effect along all directed paths of the learned graph. The answer has the
     probability that there is a path, the interval of the effect if there is one, how strong a hidden common cause would have to be
     to reduce it to zero, and reasons to doubt the graph. --plot draws the effect under hidden common causes of any strength.
-    DATA is as in ordag learn.
+    Of a category (--cause) it is the differences between its groups. DATA is as in ordag learn.
 
     \b
     Examples
       ordag effect marks --from algebra --to mechanics
       ordag effect marks --from algebra --to mechanics --alpha 0.05 --interval given-graph
+      ordag effect data.csv --cause sex --from sex --to income
       ordag effect data.csv --from dose --to response --knowledge known.txt --json
       ordag effect sales.csv --time month --lags 2 --from price --to sales --steps 12
     """
@@ -94,10 +96,15 @@ def effect(
         raise SettingError(
             f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order, or choose another method."
         )
+    if steps is not None and plot is not None:
+        raise SettingError("--plot draws an effect at one time: leave it or --steps out.")
     if steps is not None:
         _print_response(
             data, source, target, steps, level, interval, replicates, method, as_json, {**reading, **settings}
         )
+        return
+    if source in reading.get("cause", ()):
+        _print_groups(data, source, target, level, interval or replicates or plot, method, as_json, reading | settings)
         return
     check_plot(plot, inputs(data, settings.get("knowledge")))
     seed = settings.pop("seed", None)
@@ -122,6 +129,9 @@ def effect(
         screen = Screen()
         for line in str(found).splitlines():
             say(screen, line)
+        if plot is None:
+            ends = ("--from", source, "--to", target)
+            say_next("the effect under hidden causes", "ordag", "effect", *as_words(data), *ends, "--plot", "doubt.png")
         if reading.get("lags"):
             say(screen, "This is the effect at the same time: --steps 12, say, follows it over time.")
 
@@ -150,3 +160,29 @@ def _print_response(
         click.echo(found.to_json())
     else:
         print_decision(found, Screen(), title_of(data))
+
+
+def _print_groups(
+    data: str | list[str],
+    source: str,
+    target: str,
+    level: float,
+    unused: Any,
+    method: str,
+    as_json: bool,
+    settings: dict[str, Any],
+) -> None:
+    """Print the effect of a category."""
+    if unused:
+        raise SettingError(
+            f"--from {source} is a category: the intervals of its differences take no resamples and have no picture, so leave out "
+            "--interval, --replicates and --plot."
+        )
+    with Progress() as progress:
+        found = learn(data, method=method, progress=progress, **settings).group_effect(source, target, level)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        screen = Screen()
+        for line in str(found).splitlines():
+            say(screen, line)

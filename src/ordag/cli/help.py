@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -13,7 +13,7 @@ from click.shell_completion import get_completion_class
 
 from ordag.common.words import harmless, shell_word, typed_list
 from ordag.data.reading import COLUMN_LISTS
-from ordag.errors import OrdagError
+from ordag.errors import DataError, OrdagError
 
 ABOUT_METHODS = "Methods and their settings"
 ABOUT_READING = "Reading DATA"
@@ -120,7 +120,8 @@ def in_options(error: OrdagError, commands: Iterable[click.Command]) -> str:
         for parameter in command.params
         if isinstance(parameter, click.Option) and parameter.name
     }
-    text = BOTH.sub(lambda both: both[1] or both[2] or both[3], harmless(str(error)))
+    said = error.faults if isinstance(error, DataError) else str(error)
+    text = BOTH.sub(lambda both: both[1] or both[2] or both[3], harmless(said))
     text = re.sub(rf"\b({'|'.join(options)})=({VALUE})", lambda one: _option(options[one[1]], one[2]), text)
     bare = [name for name in options if "_" in name or name in error.settings]
     if not bare:
@@ -147,6 +148,40 @@ def _option(option: str, written: str) -> str:
     if option in LISTS:
         return typed_list(option, items)
     return f"{option} {shell_word(','.join(items))}"
+
+
+def complete_command(typed: Sequence[str], reading: Mapping[str, Any]) -> str:
+    """Return a command line with these settings of reading in place of what it says of them; "" if its table comes through a pipe."""
+    if "-" in typed:
+        return ""
+    options = {option_of(name) for name in reading}
+    kept, words = [], iter(typed)
+    for word in words:
+        option, _, value = word.partition("=")
+        if option not in options:
+            kept.append(shell_word(word))
+        elif not value and option not in FLAGS:
+            next(words, "")
+    return " ".join(["ordag", *kept, *map(typed_setting, reading.items())])
+
+
+FLAGS = ("--no-header", "--strict")
+
+
+def option_of(name: str) -> str:
+    """Return the option of a setting of reading."""
+    return "--no-header" if name == "header" else f"--{name.replace('_', '-')}"
+
+
+def typed_setting(setting: tuple[str, Any]) -> str:
+    """Write a setting of reading as it is typed."""
+    name, value = setting
+    option = option_of(name)
+    if option in FLAGS:
+        return option
+    if isinstance(value, Mapping):
+        return " ".join(f"{option} {shell_word(f'{key}={one}')}" for key, one in value.items())
+    return typed_list(option, [value] if isinstance(value, str) else list(map(str, value)))
 
 
 @click.command(cls=ManualPage)

@@ -54,7 +54,9 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
         found.save(out)
     dropped = f", {counted(found.dropped, 'row')} with missing values left out" if found.dropped else ""
     worth = f" that count for {found.n:,}" if found.missing == "em" else ""
-    held = f" · {joined([str(one) for one in found.covariates])} to be held fixed" if found.covariates else ""
+    words = {"adjust": "to be held fixed", "cause": "as possible causes"}
+    named = {use: [str(one) for one in found.covariates if one.use == use] for use in words}
+    held = "".join(f" · {joined(named[use])} {said}" for use, said in words.items() if named[use])
     sizes = f"{counted(found.rows, 'row')}{worth}{dropped} · {counted(len(found.variables), 'column')}"
     click.echo(f"{title_of(data)}: {sizes}{held}")
     if aside:

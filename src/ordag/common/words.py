@@ -146,6 +146,11 @@ def counted(count: int, noun: str, nouns: str = "") -> str:
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
+def mean_digits(means: Iterable[float]) -> int:
+    """Return the digits to write means with: four, and more for large ones, so that none has an exponent."""
+    return max([4, *(len(f"{abs(mean):.0f}") for mean in means if abs(mean) < 1e9)])
+
+
 def number(value: float | None, digits: int = 4) -> str:
     """Write a number in a table; '' for None and nan."""
     return "" if value is None or value != value else f"{value:.{digits}g}"

@@ -8,7 +8,7 @@ enough, roots of parts merge, and X is adjusted at the end. q columns of Z that 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,8 @@ class Covariate:
     """A column beside the variables: a number, or a category with its levels, in order of their first appearance.
 
     In blocks of rows a category is the number of its level, from 0 on. More levels may come while rows are read. `use` is "adjust" if it
-    is held fixed; a column that says what rows are has the use of its setting (`ROW_COLUMNS`), experiments their kind.
+    is held fixed, and "cause" for a category that may be a cause of variables; a column that says what rows are has the use of its
+    setting (`ROW_COLUMNS`), experiments their kind.
     """
 
     name: str
@@ -46,11 +47,16 @@ class Covariate:
         return None if self.levels is None else len(self.levels)
 
     def to_dict(self) -> dict[str, object]:
-        """Return name and levels in plain values."""
-        return {"name": self.name, "levels": None if self.levels is None else list(self.levels)}
+        """Return name and levels in plain values, and the use if it is a cause."""
+        use = {} if self.use == "adjust" else {"use": self.use}
+        return {"name": self.name, "levels": None if self.levels is None else list(self.levels), **use}
 
     def __str__(self) -> str:
         return shown(self.name) if self.levels is None else f"{shown(self.name)} ({counted(len(self.levels), 'value')})"
+
+
+HELD = ("adjust", "cause")
+"""Uses of the columns of Z; the other columns beside the variables say what rows are."""
 
 
 class Groups:
@@ -225,7 +231,9 @@ def together(some: Sequence[Covariate], others: Sequence[Covariate]) -> tuple[Co
     known = {one.name: one for one in others}
     odd = sorted(known.keys() ^ {one.name for one in some})
     if odd:
-        raise ColumnError(f"{listed(odd)} is held fixed in one part only: give the same adjust to all parts.")
+        given = "cause" if any(one.use == "cause" for one in (*some, *others) if one.name in odd) else "adjust"
+        what = "a cause" if given == "cause" else "held fixed"
+        raise ColumnError(f"{listed(odd)} is {what} in one part only: give the same {given} to all parts.")
     found = []
     for one in some:
         other = known[one.name]
@@ -234,5 +242,9 @@ def together(some: Sequence[Covariate], others: Sequence[Covariate]) -> tuple[Co
                 f"{shown(one.name)} is a category in one part and a number in another: read it alike in all parts."
             )
         levels = None if one.levels is None else tuple(dict.fromkeys([*one.levels, *(other.levels or ())]))
-        found.append(Covariate(one.name, levels))
+        if one.use != other.use:
+            raise ColumnError(
+                f"{shown(one.name)} is a cause in one part and held fixed in another: use it alike in all parts."
+            )
+        found.append(replace(one, levels=levels))
     return tuple(found)

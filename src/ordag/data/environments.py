@@ -11,7 +11,7 @@ import numpy as np
 from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.linalg import lengths, triangle
 from ordag.data.covariates import Condition
-from ordag.data.equations import FEWEST_ROWS, LEFT_OUT, UNTOUCHED, Equations, in_order, targets_of, together
+from ordag.data.equations import FEWEST_ROWS, LEFT_OUT, Equations, in_order, is_untouched, targets_of, together
 from ordag.data.moments import Moments
 
 FORBIDDEN, SHARED, VARIANCE, OWN = -1, 0, 1, 2
@@ -115,10 +115,5 @@ class Environments:
 
 
 def _is_environment(condition: Condition, names: Sequence[str]) -> bool:
-    """Return whether a condition is an environment: not untouched, nor an experiment on variables alone."""
-    if condition.kind == "environment":
-        return True
-    label = condition.label.strip()
-    if label.lower() in UNTOUCHED or label in names:
-        return False
-    return any(part.strip() not in names for part in label.split(";"))
+    """Return whether a condition is an environment: not untouched, nor an experiment on a known variable."""
+    return condition.kind == "environment" or not (is_untouched(condition.label) or targets_of(condition, names))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -72,9 +73,9 @@ def level_counts(covariates: Sequence[Covariate], counts: Sequence[int], values:
     for one, count in zip(covariates, found, strict=True):
         if count > MOST_LEVELS:
             raise ColumnError(
-                f"{shown(one.name)} has more than {MOST_LEVELS:,} different values, and only fewer can be held fixed: group its "
-                "values, or leave it out of adjust (--adjust).",
-                ["adjust"],
+                f"{shown(one.name)} has more than {MOST_LEVELS:,} different values, and only fewer can be "
+                f"{'in a graph' if one.use == 'cause' else 'held fixed'}: group its values, or leave it out of {one.use}.",
+                [one.use],
             )
     return found
 
@@ -87,7 +88,7 @@ def columns_of(covariates: Sequence[Covariate], counts: Sequence[int]) -> list[i
 def up_to(covariates: Sequence[Covariate], counts: Sequence[int]) -> tuple[Covariate, ...]:
     """Return the covariates with the first so many of their levels."""
     return tuple(
-        one if one.levels is None else Covariate(one.name, tuple(one.levels[:count]))
+        one if one.levels is None else replace(one, levels=tuple(one.levels[:count]))
         for one, count in zip(covariates, counts, strict=True)
     )
 
@@ -100,9 +101,8 @@ def _present(covariate: Covariate, root: Root) -> Covariate:
     start = names.index(covariate.columns[0]) if len(covariate.levels) > 1 else 0
     rows = np.rint(root.mean[start : start + len(covariate.columns)] * root.n)
     first = root.n - rows.sum() if root.n else 0
-    return Covariate(
-        covariate.name, tuple(one for one, n in zip(covariate.levels, [first, *rows], strict=True) if n > 0)
-    )
+    there = tuple(one for one, n in zip(covariate.levels, [first, *rows], strict=True) if n > 0)
+    return replace(covariate, levels=there)
 
 
 def expanded(block: Array, p: int, widths: Sequence[int | None]) -> Array:
@@ -158,6 +158,10 @@ class Adjustment(NamedTuple):
         if rank < q:
             R = triangle(np.concatenate([turned[rank:], R]))
         return cls(root.covariates, root.mean[:q], B, R, rank)
+
+    def of_variables(self, p: int) -> Adjustment:
+        """Return the same for the last p columns of X alone."""
+        return self._replace(B=self.B[:, self.B.shape[1] - p :])
 
     def left(self, groups: Groups | None) -> Groups | None:
         """Return groups of rows with the covariates at their means."""

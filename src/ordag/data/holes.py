@@ -167,7 +167,9 @@ class Holes:
             return ()
         if self.how == "drop":
             left_out = "was left out" if lacking == 1 else "were left out"
-            return (f"{have} and {left_out} (missing='em', --missing em, uses what they hold).",)
+            if not self.incomplete:
+                return (f"{have}, in all variables or in what is held fixed, and {left_out}.",)
+            return (f"{have} and {left_out}; missing='em' (--missing em) uses what they hold.",)
         none = (
             f" ({counted(self.empty, 'row')} without any value, or without a covariate, left out)" if self.empty else ""
         )

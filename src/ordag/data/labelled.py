@@ -16,7 +16,7 @@ import numpy as np
 
 from ordag.common.arrays import Array, Indices
 from ordag.common.linalg import triangle
-from ordag.data.covariates import CONDITIONS, Condition, Covariate, Groups, Root, of_conditions
+from ordag.data.covariates import CONDITIONS, HELD, Condition, Covariate, Groups, Root, of_conditions
 from ordag.data.holding import RootAccumulator, columns_of, expanded, level_counts, up_to
 from ordag.data.labels import RowLabels
 from ordag.errors import DataError
@@ -27,7 +27,7 @@ class Labels:
 
     def __init__(self, p: int, covariates: Sequence[Covariate]) -> None:
         self.p = p
-        self.held = tuple(one for one in covariates if one.use == "adjust")
+        self.held = tuple(one for one in covariates if one.use in HELD)
         self.labels = covariates[len(self.held) :]
         places = {one.use: p + k for k, one in enumerate(covariates)}
         self.condition = next((places[use] for use in CONDITIONS if use in places), None)
@@ -168,5 +168,5 @@ class WithinAccumulator:
 
 def accumulator(p: int, covariates: Sequence[Covariate]) -> RootAccumulator | LabelledAccumulator:
     """Return what sums up blocks of rows [X | covariates]."""
-    labelled = any(one.use != "adjust" for one in covariates)
+    labelled = any(one.use not in HELD for one in covariates)
     return LabelledAccumulator(p, covariates) if labelled else RootAccumulator(p, covariates)

@@ -10,20 +10,23 @@ from ordag.common.arrays import Array, Indices, Mask
 
 
 class RowLabels(NamedTuple):
-    """The numbers of the condition, the cluster and the unit of rows, and their weights; None for what they do not have.
+    """The numbers of the condition, the cluster and the unit of rows, their weights and the indicators of categories that are causes.
 
-    Rows are about the means of their conditions and clusters. A unit is what resamples draw as a whole: a cluster, or a stretch of time.
+    They are None for what rows do not have. Rows are about the means of their conditions and clusters. A unit is what resamples draw as
+    a whole: a cluster, or a stretch of time.
     """
 
     condition: Indices | None = None
     cluster: Indices | None = None
     unit: Indices | None = None
     weight: Array | None = None
+    causes: Array | None = None
 
     def of(self, which: Indices | Mask | slice) -> RowLabels:
         """Return the labels of some rows."""
         condition, cluster, unit = (None if one is None else one[which] for one in self[:3])
-        return RowLabels(condition, cluster, unit, None if self.weight is None else self.weight[which])
+        weight, causes = (None if one is None else one[which] for one in self[3:])
+        return RowLabels(condition, cluster, unit, weight, causes)
 
     def centred(self, rows: Array) -> Array:
         """Return rows about the means of their conditions and clusters, at the mean of all."""

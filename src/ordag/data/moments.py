@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -17,8 +17,9 @@ from ordag.common.files import write_whole
 from ordag.common.linalg import lengths, triangle
 from ordag.common.markup import card, isolated, table
 from ordag.common.words import counted, joined, listed, number, quoted
+from ordag.data.causes import checked_causes
 from ordag.data.covariance_file import covariance_in, read_covariance
-from ordag.data.covariates import Condition, Covariate, Groups, Root, of_conditions
+from ordag.data.covariates import HELD, Condition, Covariate, Groups, Root, of_conditions
 from ordag.data.covariates import merged as merged_roots
 from ordag.data.holding import Adjustment
 from ordag.data.holes import Holes
@@ -58,6 +59,9 @@ class Moments:
 
     `conditions` are those under which the rows were measured: R is about their means then, and each has a root of [Z | X] of its own,
     with the covariates not taken out. R is about the means of `clusters`, which are a single one where rows have nothing but weights.
+
+    `causes` is the root of [Z | X] of the same rows, Z the indicators of the categories that may be causes of variables; it has what is
+    held fixed taken out. Before `adjusted` they are among the covariates.
     """
 
     n: int
@@ -73,6 +77,7 @@ class Moments:
     held: tuple[Covariate, ...]
     conditions: tuple[Condition, ...]
     clusters: Groups | None
+    causes: Root | None
 
     def __init__(
         self,
@@ -91,6 +96,7 @@ class Moments:
         held: Sequence[Covariate] = (),
         conditions: Sequence[Condition] = (),
         clusters: Groups | None = None,
+        causes: Root | None = None,
     ) -> None:
         if (R is None) == (scatter is None):
             raise SettingError("Moments: give either R or scatter.")
@@ -103,7 +109,7 @@ class Moments:
         mean = shaped(mean, "mean", p)
         known: dict[str, Any] = {"squared": squared or R is None, "dropped": dropped, "outlying": outlying}
         known |= {"rows": int(n if rows is None else rows), "covariates": tuple(covariates), "held": tuple(held)}
-        known |= {"holes": holes, "conditions": tuple(conditions), "clusters": clusters}
+        known |= {"holes": holes, "conditions": tuple(conditions), "clusters": clusters, "causes": causes}
         if R is not None:
             R = shaped(R, "R", p, p)
             check_finite(mean, R, names)
@@ -141,25 +147,27 @@ class Moments:
 
     @property
     def adjustment(self) -> Adjustment:
-        """What the covariates explain of the variables."""
-        return Adjustment.of(Root(self.n, self.mean, self.R, self.covariates))
+        """What the covariates that are held fixed explain of the other columns: indicators of categories that are causes, and variables."""
+        held = tuple(one for one in self.covariates if one.use == "adjust")
+        return Adjustment.of(Root(self.n, self.mean, self.R, held))
 
     def adjusted(self) -> Moments:
         """Return the moments of the variables with the covariates held fixed, which takes one row for each of their columns."""
         if not self.covariates:
             return self
         found = self.adjustment
-        left, whole = lengths(found.R), lengths(self.R[:, self._width :])
-        held = joined([str(one) for one in self.covariates])
-        check_held(self.n, found.rank, left / np.where(whole > 0.0, whole, 1.0), self.variables, held)
-        return Moments(
-            self.n - found.rank,
-            self.mean[self._width :],
-            self.variables,
-            R=found.R,
-            **self._history
-            | {"covariates": (), "held": (*self.held, *self.covariates), "clusters": found.left(self.clusters)},
-        )
+        causes = self.covariates[len(found.covariates) :]
+        n, q = self.n - found.rank, sum(len(one.columns) for one in causes)
+        R = found.R if not q else triangle(found.R[:, q:])
+        if found.covariates:
+            left, whole = lengths(R), lengths(self.R[:, self._width :])
+            held = joined([str(one) for one in found.covariates])
+            check_held(self.n, found.rank, left / np.where(whole > 0.0, whole, 1.0), self.variables, held)
+        history = self._history | {"covariates": (), "held": (*self.held, *found.covariates)}
+        history["clusters"] = found.left(self.clusters)
+        if causes:
+            history["causes"] = checked_causes(Root(n, self.mean[self._width - q :], found.R, causes), self.variables)
+        return Moments(n, self.mean[self._width :], self.variables, R=R, **history)
 
     def pooled(self) -> Moments:
         """Return the same without conditions: what is common to them, about the means of each."""
@@ -203,9 +211,20 @@ class Moments:
         same.__setstate__(vars(self) | {"n": n, "held": whole.held})
         return same
 
-    def holding(self, columns: Sequence[str]) -> Moments:
-        """Return the moments with these columns, which hold numbers, as covariates that are to be held fixed."""
+    def holding(self, columns: Sequence[str], causes: Sequence[str] = ()) -> Moments:
+        """Return the moments with these columns, which hold numbers, as covariates that are to be held fixed.
+
+        Categories among the covariates can be held fixed or be causes, whatever was said when the moments were made.
+        """
         known = {one.name for one in self.covariates}
+        absent = [name for name in causes if name not in known]
+        if absent:
+            raise ColumnError(
+                f"cause names {listed(absent)}, and moments hold the categories that were named when they were made: give cause then.",
+                ["cause"],
+            )
+        if set(causes) | set(columns):
+            self = self._used_as(dict.fromkeys(columns, "adjust") | dict.fromkeys(causes, "cause"))
         more = [name for name in name_list(columns, "adjust") if name not in known]
         unknown = [name for name in more if name not in self.variables]
         if unknown:
@@ -215,13 +234,34 @@ class Moments:
             )
         if not more:
             return self
-        names = [*self.names[: self._width], *more, *(name for name in self.variables if name not in more)]
+        held = sum(len(one.columns) for one in self.covariates if one.use == "adjust")
+        before, behind = self.names[:held], self.names[held : self._width]
+        names = [*before, *more, *behind, *(name for name in self.variables if name not in more)]
         where = {name: k for k, name in enumerate(self.names)}
         index = [where[name] for name in names]
-        history = self._history | {"covariates": (*self.covariates, *map(Covariate, more))}
+        uses = [[one for one in self.covariates if one.use == use] for use in HELD]
+        history = self._history | {"covariates": (*uses[0], *map(Covariate, more), *uses[1])}
         if self.conditions:
             raise DataError("adjust: these moments have conditions, so give adjust when they are made.", ["adjust"])
         return Moments(self.n, self.mean[index], names, R=triangle(self.R[:, index]), **history)
+
+    def _used_as(self, uses: Mapping[str, str]) -> Moments:
+        """Return the same where these covariates are used otherwise."""
+        numbers = [one.name for one in self.covariates if one.levels is None and uses.get(one.name) == "cause"]
+        if numbers:
+            raise ColumnError(
+                f"cause: {listed(numbers)} was read as a number, and a cause is a category: say so when the moments are made.",
+                ["cause"],
+            )
+        changed = [replace(one, use=uses.get(one.name, one.use)) for one in self.covariates]
+        if changed == list(self.covariates):
+            return self
+        ordered = sorted(changed, key=lambda one: HELD.index(one.use))
+        columns = [*(column for one in ordered for column in one.columns), *self.variables]
+        where = {name: k for k, name in enumerate(self.names)}
+        index = [where[name] for name in columns]
+        history = self._history | {"covariates": tuple(ordered)}
+        return Moments(self.n, self.mean[index], columns, R=triangle(self.R[:, index]), **history)
 
     @property
     def variances(self) -> Array:
@@ -264,7 +304,7 @@ class Moments:
         return Moments(self.n, self.mean[index], columns, **known, **history)
 
     def _parts_of(self, index: Sequence[int], factors: Array) -> dict[str, Any]:
-        """Return conditions and clusters with these columns, each multiplied by its factor."""
+        """Return conditions, clusters and causes with these columns, each multiplied by its factor."""
         found = []
         for one in self.conditions:
             more = one.root.width - self._width  # columns of covariates that have been taken out of the moments
@@ -281,7 +321,16 @@ class Moments:
                 )
             )
         clusters = None if self.clusters is None else self.clusters.of_columns(index, factors)
-        return {"conditions": tuple(found), "clusters": clusters}
+        return {"conditions": tuple(found), "clusters": clusters, "causes": self._causes_of(index, factors)}
+
+    def _causes_of(self, index: Sequence[int], factors: Array) -> Root | None:
+        """Return the root with the causes for these columns of the moments, each multiplied by its factor."""
+        if self.causes is None:
+            return None
+        width = self.causes.width
+        at = [*range(width), *(width + j for j in index)]
+        scale = np.concatenate([np.ones(width), factors])
+        return self.causes._replace(R=triangle(self.causes.R[:, at] * scale), mean=self.causes.mean[at] * scale)
 
     def scaled(self, factors: Sequence[float] | Array) -> Moments:
         """Return the moments with every variable multiplied by its factor."""
@@ -308,12 +357,25 @@ class Moments:
     @property
     def _history(self) -> dict[str, Any]:
         """What is recorded beside the numbers."""
-        kept = ("squared", "dropped", "outlying", "rows", "covariates", "held", "holes", "conditions", "clusters")
+        kept = (
+            "squared",
+            "dropped",
+            "outlying",
+            "rows",
+            "covariates",
+            "held",
+            "holes",
+            "conditions",
+            "clusters",
+            "causes",
+        )
         return {name: getattr(self, name) for name in kept}
 
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
         """Return the columns and units of the settings, and the covariates, which are not taken out yet; logarithms need the rows."""
         reading.refuse_layout(describe)
+        if reading.na is not None:
+            raise SettingError(f"na: {describe} has no rows, in which values could be missing.", ["na"])
         if reading.in_time:
             raise SettingError(
                 f"{reading.given_in_time}: {describe} has no rows in time: learn from the rows.",
@@ -323,7 +385,7 @@ class Moments:
             given = next(iter(reading.row_columns))
             raise SettingError(f"{given}: {describe} has no rows: give that when the moments are made.", [given])
         columns = None if reading.columns is None else name_list(reading.columns, "columns")
-        whole = self.leaving_out(reading.leave_out).holding(reading.adjust)
+        whole = self.leaving_out(reading.leave_out).holding(reading.adjust, reading.cause)
         chosen = whole if columns is None or tuple(columns) == whole.variables else whole.select(columns)
         changes = Changes.of(reading.transform or {}, chosen.variables, "the table")
         if changes.logs.any():
@@ -347,7 +409,7 @@ class Moments:
             if not isinstance(other, Moments):
                 raise SettingError(f"{short(other)} cannot be merged: give Moments.")
             _check_same_columns(self, other, "Those to merge")
-        held = [one for m in (self, *others) for one in m.held]
+        held = [one for m in (self, *others) for one in (*m.held, *(m.causes.covariates if m.causes else ()))]
         if held:
             raise DataError(
                 f"{listed([one.name for one in held])} has been taken out of one part already, and parts differ in it: merge first, then "
@@ -452,7 +514,11 @@ class Moments:
 
     @property
     def _content(self) -> Summary:
-        kept = {name: value for name, value in self._history.items() if name != "outlying"}
+        kept = {name: value for name, value in self._history.items() if name not in ("outlying", "causes")}
+        if self.causes is not None:
+            whole, kept["covariates"] = self.causes, self.causes.covariates
+            columns = [column for one in whole.covariates for column in one.columns]
+            return Summary((*columns, *self.names), self.n, whole.mean, R=whole.R, **kept)
         return Summary(self.names, self.n, self.mean, R=self.R, **kept)
 
     @classmethod
@@ -510,7 +576,9 @@ def given_moments(data: Any, reading: Reading, progress: Callable[[str], None] |
 
 def _needed(reading: Reading) -> list[str] | None:
     """Return the columns that moments must have for these settings, None if all."""
-    return None if reading.columns is None else [*name_list(reading.columns, "columns"), *reading.adjust]
+    return (
+        None if reading.columns is None else [*name_list(reading.columns, "columns"), *reading.adjust, *reading.cause]
+    )
 
 
 def loaded(paths: Sequence[str | PathLike[str]], columns: Sequence[str] | None = None) -> Moments:

@@ -2,8 +2,9 @@
 
 From the first byte to the last: the mark `ordag\\0mo`, the version of the format and the length of the header as unsigned 32-bit numbers;
 the header, JSON in UTF-8: `names`, `rows` (what the rows count for), `used` (their number), `dropped`, `squared`, `covariates` and
-`held`, each a list of `name` and `levels`; the means; the triangle of R row by row, each row from its diagonal on; and the SHA-256 of
-everything before. All numbers have their lowest byte first, means and triangle are float64. Version 2 has covariates, version 1 none.
+`held`, each a list of `name`, `levels` and, for categories that are causes, `use`; the means; the triangle of R row by row, each row
+from its diagonal on; and the SHA-256 of everything before. All numbers have their lowest byte first, means and triangle are float64.
+Version 4 has causes, version 2 covariates, version 1 neither.
 
 Version 3 has conditions or clusters. Its header has `conditions`, a list of `label`, `kind`, `rows`, `used`, `covariates` and `clusters`,
 and `clusters`: null, or `names`, `rows` and `squares`, the sum of squared weights. Before the checksum come the weights of all clusters
@@ -25,7 +26,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ordag.common.arrays import Array
-from ordag.data.covariates import CONDITIONS, Condition, Covariate, Groups, Root
+from ordag.data.covariates import CONDITIONS, HELD, Condition, Covariate, Groups, Root
 from ordag.data.passes import Summary
 from ordag.data.sources.paths import File
 from ordag.data.table_checks import check_names
@@ -33,7 +34,7 @@ from ordag.errors import ColumnError, UnreadableError
 
 ENDING = ".moments"
 MARK = b"ordag\0mo"
-VERSIONS = (1, 2, 3)
+VERSIONS = (1, 2, 3, 4)
 START = struct.Struct("<8sII")
 LONGEST_HEADER = 2**28  # bytes
 LONGEST_LIST = 16  # commas in the header for each column that an upload may have: some names have a few
@@ -57,6 +58,7 @@ def pieces(moments: Summary) -> Iterator[bytes]:
     for one in moments.conditions:
         numbers += [_root(one.root.mean, one.root.R), _means(one.root.groups)]
     version = 3 if labelled else 2 if moments.covariates else 1
+    version = 4 if any(one.use == "cause" for one in moments.covariates) else version
     start = START.pack(MARK, version, len(header)) + header
     for piece in chain([start], map(_numbers, chain.from_iterable(numbers))):
         total.update(piece)
@@ -182,10 +184,10 @@ def _header(header: bytes, describe: str) -> tuple[tuple[str, ...], dict[str, An
 
 
 def _covariate(known: dict[str, Any]) -> Covariate:
-    name, levels = known["name"], known["levels"]
-    if type(name) is not str or not (levels is None or all(type(level) is str for level in levels)):
+    name, levels, use = known["name"], known["levels"], known.get("use", "adjust")
+    if use not in HELD or type(name) is not str or not (levels is None or all(type(level) is str for level in levels)):
         raise ValueError
-    return Covariate(name, None if levels is None else tuple(levels))
+    return Covariate(name, None if levels is None else tuple(levels), use)
 
 
 def _read_condition(known: dict[str, Any]) -> dict[str, Any]:

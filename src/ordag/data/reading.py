@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
@@ -18,7 +19,7 @@ Missing = Literal["auto", "em", "drop", "refuse"]
 CHANGES = ("log", "standardise")
 """Changes of a column other than a factor."""
 
-COLUMN_LISTS = ("columns", "drop", "category", "adjust", "leave_out")
+COLUMN_LISTS = ("columns", "drop", "category", "adjust", "cause", "leave_out")
 """Settings that are lists of names of columns."""
 
 TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header", "na")
@@ -34,6 +35,8 @@ PARTS = ("sheet", "table")
 """Settings of files with several tables."""
 
 LAYOUT = (*TEXT_LAYOUT, *PARTS)
+
+PLAIN_NUMBER = re.compile(r"[+-]?\d+\.?\d*(?:e[+-]?\d+)?", re.IGNORECASE)
 
 FEWEST_COLUMNS = 2
 """Columns that a graph needs."""
@@ -181,6 +184,11 @@ class Reading(Settings):
     adjust: Sequence[str] = setting(
         (), _names, "columns to hold fixed: the graph is that of the others within their values"
     )
+    cause: Sequence[str] = setting(
+        (),
+        _names,
+        "columns that are categories and enter the graph as causes: each may have effects on variables, and has no causes",
+    )
     experiment: str | None = setting(
         None,
         _one_name,
@@ -243,7 +251,7 @@ class Reading(Settings):
     )
     header: bool = setting(True, _header, "False if the first line of a text file or sheet is data already")
     na: Sequence[str] | None = setting(
-        None, _cells, "cells of a text file that stand for a missing value, such as `-99` or `?`"
+        None, _cells, "cells that stand for a missing value, such as `-99` or, in text files, `?`"
     )
     sheet: str | None = setting(
         None, _as_given, "of an Excel or OpenDocument workbook; the first with anything in it by default", typed=str
@@ -254,6 +262,7 @@ class Reading(Settings):
         super().__post_init__()
         columns = self.columns if isinstance(self.columns, list | tuple) else ()
         lists = {"columns": columns, "drop": self.drop, "role": self.role, "adjust": self.adjust}
+        lists["cause"] = self.cause
         lists |= {given: [name] for given, name in self.row_columns.items()}
         said: dict[str, str] = {}
         for given, names in lists.items():
@@ -265,6 +274,12 @@ class Reading(Settings):
                 "experiment and environment are both given: say one; an experiment on none of the columns is an environment.",
                 ["experiment", "environment"],
             )
+        if self.cause and (self.row_columns or self.in_time):
+            beside = next(iter(self.row_columns), self.given_in_time)
+            raise SettingError(
+                f"cause does not go with {beside} yet: hold the categories fixed instead (adjust), or leave {beside} out.",
+                ["cause", beside],
+            )
         if self.clusters == "between" and (self.cluster is None or len(self.row_columns) > 1):
             others = [given for given in self.row_columns if given != "cluster"]
             raise SettingError(
@@ -274,7 +289,7 @@ class Reading(Settings):
                 ["clusters"],
             )
         for name in self.category:
-            if said.get(name, "adjust") not in ("adjust", *ROW_COLUMNS) and self.role.get(name) != "category":
+            if said.get(name, "adjust") not in ("adjust", "cause", *ROW_COLUMNS) and self.role.get(name) != "category":
                 raise _two_settings(name, said[name], "category")
 
         if self.in_time and self.clusters == "between":
@@ -304,8 +319,18 @@ class Reading(Settings):
         """The columns that say what rows are, by the setting that names each."""
         return {given: name for given in ROW_COLUMNS if (name := getattr(self, given)) is not None}
 
+    @property
+    def absent(self) -> tuple[float, ...]:
+        """The numbers that stand for missing values."""
+        return tuple(float(cell) for cell in self.na or () if PLAIN_NUMBER.fullmatch(cell))
+
     def refuse_layout(self, describe: str, *taken: str) -> None:
         """Refuse the settings of other kinds of files, on which they would have no effect; those in `taken` are for this kind."""
+        if "na" not in taken and self.na is not None and len(self.absent) < len(self.na):
+            raise SettingError(
+                f"na: {describe} is not read as text, so only numbers can stand for missing values.", ["na"]
+            )
+        taken = (*taken, "na")
         given = [name for name in LAYOUT if name not in taken and getattr(self, name) not in (None, True)]
         text = [name for name in given if name not in PARTS]
         if text:
@@ -341,8 +366,9 @@ def without(unwanted: Collection[str], names: Sequence[str]) -> list[Remedy]:
     if len(kept) < FEWEST_COLUMNS:
         return []
     out = [name for name in names if name in unwanted]
-    what = listed(out) if all(map(str.strip, out)) else "the column that has no name"
-    return [Remedy(f"go on without {what}", {"columns": kept})]
+    if not all(map(str.strip, out)):  # which a list of names on the command line cannot hold
+        return [Remedy("go on without the column that has no name", {"columns": kept})]
+    return [Remedy(f"go on without {listed(out)}", {"drop": out})]
 
 
 def split_at(separator: str) -> Remedy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ import numpy as np
 from ordag.common.arrays import Array
 from ordag.common.words import counted, joined, number, shown
 from ordag.data.holes import is_nearly_empty
+from ordag.data.sentinels import Sentinel
 
 GIVEN_ROLES = ("variable", "id", "time", "category")
 """Roles that a user can give to a column. "covariate" has a setting of its own, `adjust`; "constant", "derived" and "unusable" are found; a
@@ -25,6 +27,9 @@ MOST_LEVELS = 500
 
 COUNTED_ROWS = 8
 """Rows from which on 1, 2, 3, … numbers the rows; in a shorter table it may be a dose or a size."""
+
+MOST_YEARS = 0.8
+"""Share of the values of a column called year that are years of our time."""
 
 JUDGED_ROWS = 5
 """Rows from which on a column may be found constant, or made up by others."""
@@ -44,7 +49,7 @@ CAMEL_ID = re.compile(r".*[a-z](?:Id|ID)")
 NUMBER_NAMES = re.compile(r"(?:no|nr|num|number|n°|index|idx|case|serial|seq|sequence)\.?", re.IGNORECASE)
 CODE_NAMES = re.compile(
     r"(?:.*[\W_])?(?:code|key|zip|zipcode|postcode|fips|sic|naics|isbn|oclc|state|county|country|region|province|village|household|"
-    r"hospital|provider|provnum|firm|company|industry|sector|site|plot|tree)",
+    r"hospital|provider|census|provnum|firm|company|industry|sector|site|plot|tree)",
     re.IGNORECASE,
 )
 ROW_NAMES = re.compile(r"|unnamed: ?0|rownames?|row[._ ]names?", re.IGNORECASE)
@@ -53,6 +58,7 @@ TIME_NAMES = re.compile(
     r"(?:.*[\W_])?(?:year|yr|date|time|month|week|day|quarter|hour|minute|period|tick|step|t|wave|timestamp|epoch)s?",
     re.IGNORECASE,
 )
+DATE_NAMES = re.compile(r"(?:.*[\W_])?(?:date|datetime|timestamp)s?", re.IGNORECASE)
 CALENDAR = {
     re.compile(r"(?:.*[\W_])?(?:month|mon|mnth)", re.IGNORECASE): (1, 12),
     re.compile(r"(?:.*[\W_])?(?:day|mday|dayofmonth|day_of_month)", re.IGNORECASE): (1, 31),
@@ -65,6 +71,9 @@ CALENDAR = {
 
 DATE = re.compile(r"\s*(?:\d{4}([-/.])\d{1,2}(?:\1\d{1,2})?|\d{1,2}([-/.])\d{1,2}\2\d{2,4})(?:[T ]\d.*)?\s*")
 
+REGULAR = "a regular counter"
+"""The reason of a time that rises by the same from row to row."""
+
 ROUNDING = 16 * float(np.finfo(float).eps)
 """Share of the terms of a linear relation that may be left of it where it is exact."""
 
@@ -75,16 +84,59 @@ WIDEST_RELATION = 400
 """Columns up to which linear relations are searched."""
 
 
+class Glance(NamedTuple):
+    """What the rows that were looked at show of a column: their number, those without a value, and how the values are distributed.
+
+    counts: numbers between `least` and `most` in bins of the same width. levels: of text, the commonest values with their rows.
+    """
+
+    rows: int
+    missing: int
+    least: float | None = None
+    most: float | None = None
+    counts: tuple[int, ...] = ()
+    levels: tuple[tuple[str, int], ...] = ()
+
+
+BINS = 16
+"""Of a little histogram."""
+
+MOST_GLANCED = 200
+"""Columns beside the variables that are glanced at."""
+
+
+def glance_at_numbers(column: Array) -> Glance:
+    """Return the glance at a column of numbers."""
+    present = column[np.isfinite(column)]
+    if not len(present):
+        return Glance(len(column), len(column))
+    least, most = float(present.min()), float(present.max())
+    return Glance(len(column), int(np.isnan(column).sum()), least, most, counts_between(present, least, most))
+
+
+def counts_between(values: Array, least: float, most: float) -> tuple[int, ...]:
+    """Count values between two ends in bins of the same width, more bins for more values; all in one where the ends are not apart."""
+    bins = min(BINS, max(5, math.ceil(math.sqrt(len(values)))))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        share = (values / 2.0 - least / 2.0) / (most / 2.0 - least / 2.0)
+    if not np.isfinite(share).all():
+        return (len(values),)
+    place = np.clip((share * bins).astype(np.intp), 0, bins - 1)
+    return tuple(np.bincount(place, minlength=bins).tolist())
+
+
 @dataclass(frozen=True)
 class ColumnRole:
-    """What a column of a table is: its role, the reason in a few words, how many different values it has where these are few, and
-    whether these are numbers."""
+    """What a column of a table is: its role, the reason in a few words, how many different values it has where these are few, whether
+    these are numbers, which of a variable's may stand for missing ones, and of other columns a glance at their values."""
 
     name: str
     role: str
     reason: str = ""
     values: int | None = None
     is_number: bool = True
+    sentinels: tuple[Sentinel, ...] = ()
+    glance: Glance | None = None
 
     @property
     def is_variable(self) -> bool:
@@ -97,7 +149,8 @@ class ColumnRole:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the role in plain Python values."""
-        return {"column": self.name, "role": self.role, "reason": self.reason, "values": self.values}
+        said = {"column": self.name, "role": self.role, "reason": self.reason, "values": self.values}
+        return said | ({"sentinels": [one._asdict() for one in self.sentinels]} if self.sentinels else {})
 
 
 @dataclass(frozen=True)
@@ -109,11 +162,20 @@ class Suspect:
 
 
 class Levels(NamedTuple):
-    """What a column of text holds in the rows that were looked at: different values, rows that have one, and the first few of them."""
+    """What a column of text holds in the rows that were looked at: different values, rows that have one, and the first few of them.
+
+    rows: those that were looked at. common: the commonest values, with their rows.
+    """
 
     distinct: int
     present: int
     first: Sequence[str] = ()
+    rows: int = 0
+    common: Sequence[tuple[str, int]] = ()
+
+
+MOST_COMMON = 6
+"""Values of a text column in `Levels.common`."""
 
 
 def role_of_text(name: str, levels: Levels, holds: str = "text", *, whole: bool) -> ColumnRole:
@@ -121,7 +183,7 @@ def role_of_text(name: str, levels: Levels, holds: str = "text", *, whole: bool)
 
     whole: the rows that were looked at are all of the table.
     """
-    distinct, present, first = levels
+    distinct, present, first = levels[:3]
     if not distinct:
         return ColumnRole(name, "constant", "no value at all") if whole else ColumnRole(name, "category", holds)
     if first and all(map(DATE.fullmatch, first)):
@@ -159,7 +221,7 @@ def role_of_numbers(name: str, column: Array, *, named: bool = True) -> ColumnRo
     complete = len(present) == len(start) > 0
     role, reason = _by_name(bare, present, complete) if named else ("variable", "")
     if role == "variable" and enough and complete and _counts(column):
-        role, reason = ("time", "a regular counter") if named and _is_time(bare) else ("id", "it numbers the rows")
+        role, reason = ("time", REGULAR) if named and _is_time(bare) else ("id", "it numbers the rows")
     return ColumnRole(name, role, reason, _few(column) if role == "variable" else None)
 
 
@@ -184,7 +246,9 @@ def _by_name(name: str, present: Array, complete: bool) -> tuple[str, str]:
         return "variable", ""
     steps = np.diff(present) if complete and len(present) > 2 else np.zeros(1)
     if _is_time(name) and steps[0] != 0.0 and np.ptp(steps) <= 0.02 * abs(steps[0]):
-        return "time", "a regular counter"
+        return "time", REGULAR
+    if DATE_NAMES.fullmatch(name):
+        return "time", "dates as numbers"
     if (present != np.floor(present)).any():
         return "variable", ""
     distinct = len(np.unique(present))
@@ -206,7 +270,10 @@ def _by_name(name: str, present: Array, complete: bool) -> tuple[str, str]:
 
 def _is_year(name: str, values: Array) -> bool:
     bare = name.lower() in ("year", "yr", "jahr")  # an age in years may lie between 40 and 99
-    return bool(((values >= 1500) & (values <= 2100)).all() or (bare and ((values >= 40) & (values <= 99)).all()))
+    recent = (values >= 1500) & (values <= 2100)
+    if bare and recent.mean() >= MOST_YEARS and values.max() <= 2100:  # a few may be older
+        return True
+    return bool(recent.all() or (bare and ((values >= 40) & (values <= 99)).all()))
 
 
 def _few(column: Array) -> int | None:
@@ -275,6 +342,24 @@ def relations(names: Sequence[str], column: Callable[[int], Array], fixed: Seque
                 found.append(one)
                 out = one.column
         left.remove(out)  # also one of which hardly anything is left, so that the search goes on behind it
+    return found
+
+
+def follows_clock(names: Sequence[str], column: Callable[[int], Array], clock: tuple[str, Array]) -> dict[int, str]:
+    """Return the columns that are an exact linear function of a time, which counts regularly, with words for each."""
+    name, time = clock
+    found: dict[int, str] = {}
+    if len(time) < COUNTED_ROWS or not np.isfinite(time).all() or time[0] == time[-1]:
+        return found
+    for j in range(len(names)):
+        values = column(j)
+        slope = (values[-1] - values[0]) / (time[-1] - time[0])
+        if not slope or not np.isfinite(slope):
+            continue
+        slope = _rounded(float(slope))
+        constant = _rounded(float(values[0] - slope * time[0]))
+        if Relation(1, {0: slope}, constant, "").holds(lambda k, values=values: (time, values)[k]):  # type: ignore[misc]
+            found[j] = _relation([name], {0: slope}, constant)
     return found
 
 

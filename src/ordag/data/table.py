@@ -14,7 +14,8 @@ import numpy as np
 from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, listed, quoted
-from ordag.data.covariates import CONDITIONS, Condition
+from ordag.data.covariates import CONDITIONS, HELD
+from ordag.data.holding import indicators
 from ordag.data.labelled import Labels
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments, given_moments, resolved
@@ -23,6 +24,7 @@ from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
 from ordag.data.reading import FEWEST_COLUMNS, Reading
 from ordag.data.roles import WIDEST_RELATION, ColumnRole, confirmed, set_aside_sentence
 from ordag.data.scatter import MANY_COLUMNS
+from ordag.data.sentinels import sentinel_sentence
 from ordag.data.series import Series, SeriesSource
 from ordag.data.sources import DaskSource, Source, TensorSource
 from ordag.data.sources.paths import paths_of
@@ -253,8 +255,16 @@ class Table:
     @property
     def row_labels(self) -> Labels | None:
         """The columns that say what rows are; None without any."""
-        labelled = any(one.use != "adjust" for one in self.covariates)
+        labelled = any(one.use not in HELD for one in self.covariates)
         return Labels(len(self.names), self.covariates) if labelled else None
+
+    @property
+    def cause_names(self) -> list[str]:
+        """The names of the categories that may be causes."""
+        given = None if self._given is None else self._given.causes
+        return [
+            one.name for one in (*self.covariates, *(() if given is None else given.covariates)) if one.use == "cause"
+        ]
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -263,7 +273,8 @@ class Table:
         notes = () if self.source is None else self.source.notes
         holes = None if self._known is None else self._known.holes
         read = "; ".join(note if k == 0 else f"{note[0].lower()}{note[1:]}" for k, note in enumerate(notes))
-        said = [f"{sentence}." for sentence in (aside, read) if sentence]
+        asked = sentinel_sentence({one.name: one.sentinels for one in self.columns if one.sentinels})
+        said = [f"{sentence}." for sentence in (aside, read, asked) if sentence]
         return (*said, *(() if holes is None else holes.sentences))
 
     def warn(self) -> Table:
@@ -346,9 +357,11 @@ class Table:
         return self.qr_moments if exact is None else self._checked(exact)
 
     @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """The conditions of the moments, whether or not there are rows enough."""
-        return (self._unadjusted if self._gram is None else self._gram).conditions
+    def has_experiments(self) -> bool:
+        """Whether variables were acted on in some rows."""
+        given = () if self._given is None else self._given.conditions
+        uses = [*(one.kind for one in given), *(one.use for one in self.covariates)]
+        return any(use in CONDITIONS and use != "environment" for use in uses)
 
     @cached_property
     def gram_moments(self) -> Moments | None:
@@ -411,7 +424,7 @@ class Table:
         """The source of the rows, with covariates held fixed; None for moments."""
         if self.source is None or not self.covariates:
             return self.source
-        return held_fixed(self.source, self._unadjusted.adjustment)
+        return held_fixed(self.source, self._unadjusted.adjustment.of_variables(len(self.names)))
 
     @property
     def _is_wide_file(self) -> bool:
@@ -462,10 +475,10 @@ class Table:
         if not self.covariates:
             return block, None
         columns, p = self.row_labels, len(self.names)
-        held = self.covariates if columns is None else columns.held
-        rows = self._unadjusted.adjustment.residuals(block[:, : p + len(held)], held)
         if columns is None:
-            return rows[self._telling(rows)], None
+            return self._fixed_within(block)
+        held = columns.held
+        rows = self._unadjusted.adjustment.residuals(block[:, : p + len(held)], held)
         labels = self._placed(columns.of(block))
         if labels.condition is not None:  # the rows of some conditions are left out
             used = labels.condition >= 0
@@ -473,6 +486,19 @@ class Table:
         rows = labels.centred(rows)
         left = self._telling(rows)
         return rows[left], labels.of(left)
+
+    def _fixed_within(self, block: Array) -> tuple[Array, RowLabels | None]:
+        """Return rows of the source with what is to be held fixed at its means, and the indicators of the categories that are causes."""
+        p, adjustment = len(self.names), self._unadjusted.adjustment
+        fixed = len(adjustment.covariates)
+        mine = self._unadjusted.covariates[fixed:]
+        Z = indicators(block[:, p + fixed :], self.covariates[fixed:], mine) if mine else block[:, :0]
+        q = Z.shape[1]
+        rows = np.concatenate([Z, block[:, : p + fixed]], axis=1)
+        if fixed:
+            rows = adjustment.residuals(rows, self.covariates[:fixed])
+        left = self._telling(rows[:, q:]) if fixed else np.ones(len(rows), dtype=bool)
+        return rows[left, q:], RowLabels(causes=rows[left, :q]) if mine else None
 
     def _placed(self, labels: RowLabels) -> RowLabels:
         """Return labels with the places of conditions among those of the moments."""

@@ -19,6 +19,7 @@ from ordag.data.reading import Missing, Reading
 from ordag.data.scatter import chunk_rows
 from ordag.data.series import in_series
 from ordag.data.sources import DaskSource, Source, open_source
+from ordag.data.sources.csv import CsvSource
 from ordag.data.table_checks import RowCheck
 from ordag.errors import ColumnError, DataError
 
@@ -27,13 +28,14 @@ from ordag.errors import ColumnError, DataError
 class Changes:
     """For every column a factor, whether its logarithm is taken, and whether its standard deviation becomes the unit.
 
-    every_row: whether incomplete rows are used, so that their values are checked.
+    every_row: whether incomplete rows are used, so that their values are checked. absent: numbers that stand for missing values.
     """
 
     factors: Array
     logs: Mask
     standardised: Mask
     every_row: bool = False
+    absent: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, transform: Mapping[str, float | str], names: Sequence[str], describe: str) -> Changes:
@@ -62,6 +64,8 @@ class Changes:
     def apply(self, block: Array, names: Sequence[str], describe: str, first_row: int) -> Array:
         """Change rows of the table; `first_row`, from 1, is for messages."""
         changed = np.array(block, order="C")
+        if self.absent:
+            changed[np.isin(changed, self.absent)] = np.nan
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             changed *= self.factors
             if self.logs.any():
@@ -127,7 +131,8 @@ class ChangedSource(Source):
 
 def changed(source: Source, names: Sequence[str], changes: Changes, missing: Missing) -> Source:
     """Return these columns of a source, each with its change. A pass over the rows gives the deviations of standardised columns."""
-    if tuple(names) == source.names and not (changes.logs | changes.standardised | (changes.factors != 1.0)).any():
+    every = changes.logs | changes.standardised | (changes.factors != 1.0)
+    if tuple(names) == source.names and not every.any() and not changes.absent:
         return source
     where = {name: k for k, name in enumerate(source.names)}
     positions = tuple(where[name] for name in names)
@@ -141,6 +146,12 @@ def changed(source: Source, names: Sequence[str], changes: Changes, missing: Mis
         opened = partial(_opened, source.opened, tuple(names), positions, changes, source.covariates)
         return DaskSource(tuple(names), source.rows, source.describe, source.partitions, opened, **known)
     return ChangedSource(tuple(names), source.rows, source.describe, source, positions, changes, **known)
+
+
+def _recoded(source: Source, reading: Reading) -> Source:
+    """Return a source without the numbers that stand for missing values; covariates keep theirs."""
+    changes = replace(Changes.of({}, source.names, source.describe), absent=reading.absent)
+    return replace(changed(source, source.names, changes, reading.missing), suspects=source.suspects)
 
 
 def _opened(
@@ -172,7 +183,9 @@ class FixedSource(Source):
         return self.inner.share(rows)
 
     def batches(self, rows: int) -> Iterator[Array]:
-        return (self.adjustment.residuals(block, self.inner.covariates) for block in self.inner.batches(rows))
+        held = self.inner.covariates[: len(self.adjustment.covariates)]
+        width = len(self.names) + len(held)
+        return (self.adjustment.residuals(block[:, :width], held) for block in self.inner.batches(rows))
 
 
 def held_fixed(source: Source, adjustment: Adjustment) -> Source:
@@ -215,6 +228,8 @@ def _deviations(source: Source, positions: Sequence[int], standardised: Mask, mi
 def open_table(data: Any, reading: Reading) -> Source:
     """Open data as a source (`open_source`), with its columns changed by `transform`, and in time with their earlier values."""
     source = open_source(data, reading)
+    if reading.absent and not isinstance(source, CsvSource):
+        source = _recoded(source, reading)
     if reading.transform:
         changes = Changes.of(reading.transform, source.names, source.describe)
         source = changed(source, source.names, changes, reading.missing)

@@ -46,13 +46,15 @@ class AdjustmentAnswer:
 
     rule: the sets of variables by the graph alone. estimates: one for each set to hold fixed, the optimal one first; of a class in which
     no set is valid, one for each set of parents that the cause may have (IDA). sensitivity: of the first of them to hidden common causes.
-    paths: the share of the graphs drawn for resamples that have a directed path, nan without them.
+    paths: the share of the graphs drawn for resamples that have a directed path, nan without them. held: what estimates hold fixed beside
+    that, as the fit does.
     """
 
     rule: Adjustment
     estimates: tuple[Estimate, ...] = ()
     sensitivity: Sensitivity | None = None
     paths: float = math.nan
+    held: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
@@ -100,6 +102,8 @@ class AdjustmentAnswer:
             said.append(f"Instrument: {shown(name)}{f', with {listed(given)} held fixed' if given else ''}.")
         if len(rule.minimal) == MOST_SETS:
             said.append(f"There may be more minimal sets than the {MOST_SETS} that were looked for.")
+        if self.held:
+            said.append(f"Held fixed as well, as in the fit: {listed(self.held)}.")
         if self.paths == self.paths:
             said.append(f"A directed path is in {share(self.paths)} of the graphs drawn for resamples of the rows.")
         return said
@@ -122,6 +126,7 @@ class AdjustmentAnswer:
             "estimates": [{key: plain(value) for key, value in one._asdict().items()} for one in self.estimates],
             "sensitivity": None if self.sensitivity is None else self.sensitivity.to_dict(),
             "path_probability": plain(self.paths),
+            "held": list(self.held),
         }
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -178,7 +183,7 @@ def adjust(graph: Any, source: str, target: str, data: Any = None, **reading: An
         paths = max(paths, float(fit.probabilities.arrows[i, j]))
     first = next((given for given in sets if target not in given), None)
     found = None if first is None else Sensitivity.of(moments, source, target, first)
-    return AdjustmentAnswer(rule, tuple(estimates), found, paths)
+    return AdjustmentAnswer(rule, tuple(estimates), found, paths, tuple(one.name for one in moments.held))
 
 
 def _sets(rule: Adjustment) -> tuple[tuple[str, ...], ...]:

@@ -20,7 +20,7 @@ from ordag.data.table import Table
 from ordag.decisions.claims import holm
 from ordag.decisions.equations import Difference, Equation, compare
 from ordag.decisions.given_graph import any_dag, given_graph
-from ordag.decisions.shares import EXACT_UP_TO, Model, shapley
+from ordag.decisions.shares import EXACT_UP_TO, FEW_ORDERS, Model, shapley
 from ordag.decisions.two_groups import two_groups
 from ordag.errors import ColumnError, SettingError
 from ordag.fit import Fit
@@ -202,7 +202,7 @@ def changes(
                 "after: give a second table, or with by=… (--by) the column of one table that says which rows to compare."
             )
         first, second = (
-            one.moments if isinstance(one, Fit) else Table(one, **{**wanted, **reading}).moments
+            one.within_causes.moments if isinstance(one, Fit) else Table(one, **{**wanted, **reading}).moments
             for one in (before, after)
         )
     else:
@@ -260,7 +260,10 @@ def _explained(
     models = model(first), model(second)
     values = shapley(models[0], models[1], random)
     count = DRAWS if len(names) <= EXACT_UP_TO else DRAWS // 4
-    draws = [shapley(model(_resampled(first, random)), model(_resampled(second, random)), random) for _ in range(count)]
+    draws = [
+        shapley(model(_resampled(first, random)), model(_resampled(second, random)), random, FEW_ORDERS)
+        for _ in range(count)
+    ]
     ends = [_target_moments(one) for one in models]
     explained = {}
     for k, what in enumerate(("mean", "variance")):

@@ -204,6 +204,7 @@ def explain(
     fit.at_one_time("explain")
     if not is_whole(worst, 1):
         raise SettingError(f"worst={short(worst)}: give a whole number from 1 on.")
+    fit = fit.within_causes
     if target is not None and target not in fit.names:
         raise ColumnError(f"target={target!r} is not a variable of the fit.{did_you_mean(target, fit.names)}")
     numbers = _row_numbers(rows)
@@ -236,7 +237,9 @@ def _row_numbers(rows: Any) -> list[int] | None:
 def _blocks(fit: Fit, data: Any, reading: dict[str, Any]) -> Iterable[Array]:
     if data is not None:
         held = [one.name for one in fit.moments.held]
+        codes = [one.name for one in fit.moments.held if one.levels is not None]
         known = {"columns": list(fit.names), "transform": dict(fit.transform) or None, "adjust": held, **reading}
+        known = {"category": codes, **known}
         table = Table(data, **known)
         if table.rows_source is None:
             raise SettingError("explain needs rows, and only moments were given.")

@@ -25,7 +25,8 @@ def given_graph(graph: Any) -> tuple[AnyGraph, Fit | None]:
     """Return a graph, and the fit that it comes from if it comes from one.
 
     `graph` is a Dag, Cpdag, Fit, LinearSEM, a graph of networkx, the path of a saved fit (.ordag) or of a file of a graph, or the text
-    of a graph in the language of DAGitty, DOT or lavaan.
+    of a graph in the language of DAGitty, DOT or lavaan. A fit with categories as causes stands for its graph over the variables, within
+    the categories.
     """
     if isinstance(graph, str) and (language := _language_of_text(graph)):
         return _parsed(graph, language, "the text"), None
@@ -33,7 +34,7 @@ def given_graph(graph: Any) -> tuple[AnyGraph, Fit | None]:
         return _read(graph)
     if isinstance(graph, Fit):
         graph.at_one_time("This question")
-        return graph.graph, graph
+        return graph.graph, graph.within_causes
     if isinstance(graph, LinearSEM):
         return graph.dag, None
     if isinstance(graph, Dag | Cpdag):
@@ -59,8 +60,15 @@ def _read(graph: str | PathLike[str]) -> tuple[AnyGraph, Fit | None]:
         ) from error
     except OSError as error:
         raise UnreadableError(f"{spelled(path)}: {error.strerror or error}.") from error
-    language = "" if _ends_as_file(path.name) else _language_of(text)  # a graph in a .txt, say
-    return _parsed(text, language or format_of(path), spelled(path.name)), None
+    return parsed_graph(text, path.name), None
+
+
+def parsed_graph(text: str, file: str = "") -> AnyGraph:
+    """Return the graph of a text, which stood in a file of this name or, without one, was typed."""
+    language = "" if _ends_as_file(file) else _language_of(text)  # a graph in a .txt, say
+    if not file and not language:
+        raise GraphFormatError("The text is not a graph: write its arrows, such as a -> b <- c.")
+    return _parsed(text, language or format_of(file), spelled(file) if file else "the text")
 
 
 def _ends_as_file(name: str) -> bool:

@@ -21,6 +21,9 @@ EXACT_UP_TO = 12
 ORDERS = 500
 """Orders, each with its reverse, that are drawn where there are more equations."""
 
+FEW_ORDERS = 15
+"""As many for one resample: what an equation adds depends far less on the order than on the rows."""
+
 
 class Model(NamedTuple):
     """The equations of the ancestors of a target and of the target, which is last: B, intercepts and error variances, causes first."""
@@ -42,11 +45,11 @@ def moments_of(before: Model, after: Model, chosen: NDArray[np.bool_]) -> tuple[
     return means, (np.where(chosen, after.omega, before.omega) * total**2).sum(axis=1)
 
 
-def shapley(before: Model, after: Model, random: np.random.Generator) -> tuple[Array, Array]:
+def shapley(before: Model, after: Model, random: np.random.Generator, orders: int = ORDERS) -> tuple[Array, Array]:
     """Return the value of every equation for the mean and for the variance of the target; they add up to the whole change."""
     p = len(before.omega)
     if p > EXACT_UP_TO:
-        return _sampled(before, after, random)
+        return _sampled(before, after, random, orders)
     chosen = (np.arange(1 << p)[:, None] >> np.arange(p) & 1).astype(bool)
     sizes = chosen.sum(axis=1)
     weight = np.array([factorial(k) * factorial(p - 1 - k) / factorial(p) if k < p else 0.0 for k in sizes])
@@ -57,10 +60,10 @@ def shapley(before: Model, after: Model, random: np.random.Generator) -> tuple[A
     return found[0], found[1]
 
 
-def _sampled(before: Model, after: Model, random: np.random.Generator) -> tuple[Array, Array]:
+def _sampled(before: Model, after: Model, random: np.random.Generator, orders: int) -> tuple[Array, Array]:
     p = len(before.omega)
     totals = np.zeros((2, p))
-    for _ in range(ORDERS):
+    for _ in range(orders):
         order = random.permutation(p)
         for joining in (order, order[::-1]):
             chosen = np.zeros((p + 1, p), dtype=bool)
@@ -68,4 +71,4 @@ def _sampled(before: Model, after: Model, random: np.random.Generator) -> tuple[
                 chosen[k + 1 :, j] = True
             for total, values in zip(totals, moments_of(before, after, chosen), strict=True):
                 total[joining] += np.diff(values)
-    return totals[0] / (2 * ORDERS), totals[1] / (2 * ORDERS)
+    return totals[0] / (2 * orders), totals[1] / (2 * orders)

@@ -192,7 +192,8 @@ def _on_other_half(
         raise SettingError(
             "split: the graph was not learned here, so there is nothing to learn again; give a fit or a saved one (.ordag)."
         )
-    known = {"columns": list(fit.names), "adjust": [one.name for one in fit.moments.held], **reading}
+    codes = [one.name for one in fit.moments.held if one.levels is not None]
+    known = {"columns": list(fit.names), "adjust": [one.name for one in fit.moments.held], "category": codes, **reading}
     rows = _kept_rows(fit) if data is None else Table(data, keep=2**26, **known).rows
     if rows is None or rows.stride > 1:
         raise SettingError(

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ordag.common.arrays import Array, Indices
+from ordag.evidence.causes import cause_columns
 from ordag.evidence.hidden_causes import may_be_hidden
 from ordag.learners.found import Found
 from ordag.resampling.support import Support
@@ -54,7 +55,18 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
     columns["reason"] = arrow_reasons(found, source, target)
     if found.equations is not None:
         columns["conditions"] = deciding_conditions(found, source, target, columns["reason"])
-    return columns if support is None else columns | support.arrow_columns(source, target)
+    if support is not None:
+        columns |= support.arrow_columns(source, target)
+    return columns if found.causes is None else _with_causes(found, columns, support)
+
+
+def _with_causes(found: Found, columns: dict[str, Any], support: Support | None) -> dict[str, Any]:
+    """Return the columns with the arrows from categories before the others."""
+    causes = cause_columns(found, list(columns), None if support is None else support.cause_support)
+    return {
+        name: causes[name] + values if isinstance(values, list) else np.concatenate([causes[name], values])
+        for name, values in columns.items()
+    }
 
 
 def pair_evidence(found: Found, source: Indices, target: Indices) -> dict[str, Array]:

@@ -76,14 +76,14 @@ def expected(found: Found, tables: int | None = None) -> Expected | None:
 
 def _by_probabilities(found: Found) -> Expected | None:
     probabilities, adjacency = found.probabilities, found.graph.adjacency
-    if probabilities is None or not adjacency.any():
+    if probabilities is None or not found.whole_graph.edge_count:
         return None
     # an arrow that a hidden cause explains better does not count as right, and one that it explains nearly as well counts for less
     right = (probabilities.arrows * (1.0 - hidden_doubts(found)))[adjacency]
-    reverse = probabilities.arrows.T[adjacency]
-    return Expected(
-        wrong=float(1.0 - right.mean()), turned=float(reverse.sum() / probabilities.joined[adjacency].sum())
-    )
+    reverse, joined = probabilities.arrows.T[adjacency], float(probabilities.joined[adjacency].sum())
+    if found.causes is not None and probabilities.causes is not None:
+        right = np.concatenate([right, probabilities.causes[found.causes.arrows]])
+    return Expected(wrong=float(1.0 - right.mean()), turned=float(reverse.sum()) / joined if joined else 0.0)
 
 
 def forecast(

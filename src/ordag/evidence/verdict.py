@@ -146,14 +146,15 @@ def quick_verdict(
     tables: how many simulated tables to forecast from. forecast: False leaves the forecast out, which takes most of the time.
     """
     reasons = Counter(arrow_reasons(found, *arrow_ends(found)))
-    beware = cautions(found, hasty=not forecast)
+    inner = found.within_causes
+    beware = cautions(inner, hasty=not forecast)
     wrong: Forecast = partial(expected, found, tables) if forecast else lambda: None
     if found.result.by_probabilities:
         verdict = _pooled_verdict(found, reasons, wrong)
     elif isinstance(found.graph, Cpdag) or found.oriented is not None:
-        verdict = _class_verdict(found, reasons, same_units, beware, wrong)
+        verdict = _class_verdict(inner, reasons, same_units, beware, wrong)
     else:
-        verdict = _graded(found, same_units, "The directions", beware, wrong)
+        verdict = _graded(inner, same_units, "The directions", beware, wrong)
     verdict = replace(verdict, numbers={**verdict.numbers, "reasons": dict(reasons)}, cautions=tuple(beware))
     return replace(verdict, sentence=" ".join(in_short(found, verdict)))
 
@@ -162,7 +163,8 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
     """Say how many arrows to expect wrong, the main reason, and what to do next, in a short sentence each."""
     arrows, reasons = len(found.graph.directed), Counter(verdict.numbers["reasons"])
     lines = len(found.graph.undirected)
-    if not arrows + lines:
+    of_categories = found.whole_graph.edge_count - found.graph.edge_count
+    if not arrows + lines + of_categories:
         yield f"No variable was found to depend on another in {counted(found.rows, 'row')}."
         yield "Weak effects may need more rows."
         return
@@ -178,7 +180,7 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
         return
     opened = reasons["open"] + lines
     if opened:
-        count = arrows + lines
+        count = arrows + lines + of_categories
         which = f"All {count} directions" if opened == count > 1 else f"{opened} of {count} directions"
         which = "The direction" if count == 1 else which
         yield f"{which} {'is' if opened == 1 else 'are'} open: these rows do not tell cause from effect there."
@@ -189,7 +191,7 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
 
 def _how_many_wrong(found: Found, verdict: Verdict) -> str:
     wrong = None if verdict.expected is None else verdict.expected.wrong
-    count, noun = found.graph.edge_count, "edge" if found.graph.undirected else "arrow"
+    count, noun = found.whole_graph.edge_count, "edge" if found.graph.undirected else "arrow"
     probabilities = found.probabilities
     if probabilities is not None and not probabilities.settled:
         return "How many arrows are wrong is not settled: ask for more resamples with draws."
@@ -362,6 +364,10 @@ def _counted(found: Found, reasons: Counter[str]) -> str:
     ]
     if lines:
         parts.append(f"{lines} {'is' if lines == 1 else 'are'} left open by the class")
+    if found.causes is not None and found.causes.arrows.any():
+        arrows = int(found.causes.arrows.sum())
+        parts.append(f"{arrows} {'is that' if arrows == 1 else 'are those'} of categories, which have no causes")
+        lines += arrows
     count = sum(reasons.values()) + lines
     if not count:
         return "There are no edges." if found.order is None else "There are no arrows."

@@ -12,6 +12,7 @@ from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_choice, short
 from ordag.common.settings import choice, flag, setting
 from ordag.common.words import counted
+from ordag.data.causes import Categories
 from ordag.data.moments import Moments
 from ordag.data.sources import TensorSource
 from ordag.data.table import Table
@@ -20,6 +21,7 @@ from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.along_order import SelectedParents
+from ordag.learners.causes import CauseRules, FoundCauses, by_tests, free_rules, within_all
 from ordag.learners.found import Found
 from ordag.learners.settings import SECONDS_SPARSE, MethodSettings, edge_test, level_of_tests
 from ordag.learners.sparse_parents import ArrowTest, SparseParents, few_rows_sentence, sparse_graph
@@ -181,9 +183,30 @@ class CvsSettings(MethodSettings):
             )
 
 
-def cvs(table: Table, settings: CvsSettings, known: Constraints | None = None) -> Found:
-    """Learn a Dag: an order, and parents chosen along it or found with it."""
+def cvs(
+    table: Table, settings: CvsSettings, known: Constraints | None = None, rules: CauseRules | None = None
+) -> Found:
+    """Learn a Dag: an order, and parents chosen along it or found with it. Categories that may be causes come first in the order."""
+    if table.moments.causes is not None:
+        return _with_causes(table, settings, known, rules)
     return (_split if settings.split else _learned)(table, settings, known)
+
+
+def _with_causes(table: Table, settings: CvsSettings, known: Constraints | None, rules: CauseRules | None) -> Found:
+    """Learn the graph within all categories, and test each category in every equation."""
+    moments = table.moments
+    assert moments.causes is not None
+    if settings.needs_rows or settings.split or settings.device != "cpu":
+        raise SettingError(
+            "Categories as causes go with moments alone: leave out cause, or split, device, and estimators and tests that take rows.",
+            ["cause"],
+        )
+    categories = Categories(moments.causes)
+    found = _learned(Table(within_all(moments, categories), progress=table.tell), settings, known)
+    places = found.places or range(moments.p)
+    alpha = settings.alpha if settings.parents == "test" else None
+    arrows = by_tests(categories, found.graph, list(places), rules or free_rules(categories), alpha=alpha)
+    return replace(found, moments=moments, causes=FoundCauses(categories, arrows, all_earlier=alpha is not None))
 
 
 def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> Found:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from ordag.common.arrays import Array
 from ordag.data.equations import Equations
+from ordag.data.holding import Adjustment
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.data.roles import ColumnRole
@@ -19,6 +20,7 @@ from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
 from ordag.graph.links import NO_LINKS, Links
 from ordag.knowledge.masks import Constraints, decided
+from ordag.learners.causes import FoundCauses, within_all, without_names
 from ordag.learners.orient import Oriented
 from ordag.learners.pooled.posterior import Posterior, Probabilities
 from ordag.learners.result import GRAPH_ALONE, Result
@@ -60,6 +62,7 @@ class Found:
     inputs: the files and folders that the table was read from, which no output may replace.
     columns: the roles of all columns of the table, in its order.
     equations: the moments that each variable's equation is fitted to, where they are not `moments`.
+    causes: the arrows from categories to variables, where there are categories that may be causes.
     series: what the columns are, where rows have the values of earlier times.
     optimum: the graph of the best score, where the graph is the one that the probabilities of arrows speak for.
     """
@@ -83,6 +86,32 @@ class Found:
     columns: tuple[ColumnRole, ...] = ()
     equations: Equations | None = None
     series: Series | None = None
+    causes: FoundCauses | None = None
+
+    @cached_property
+    def own_equations(self) -> Equations | None:
+        """The moments that each variable's equation is fitted to, where they are not `moments`."""
+        return self.equations if self.causes is None else self.causes.equations(self.names)
+
+    @cached_property
+    def within_causes(self) -> Self:
+        """The same graph over the variables, of the rows within all categories that may be causes: what checks of them look at."""
+        if self.causes is None:
+            return self
+        _ = self.probabilities  # from the rows themselves, before others are here
+        categories = self.causes.categories
+        recipe = replace(self.recipe, knowledge=without_names(self.recipe.knowledge, self.causes.names))
+        known: dict[str, Any] = {"moments": within_all(self.moments, categories), "profile": None, "recipe": recipe}
+        if self.profile is not None and self.profile.labels is not None and self.profile.labels.causes is not None:
+            explained = Adjustment.of(categories.root)
+            rows = self.profile.rows - (self.profile.labels.causes - explained.centre) @ explained.B
+            known["profile"] = self.profile._replace(rows=rows, labels=None)
+        return replace(self, **known, causes=None, equations=None)
+
+    @property
+    def whole_graph(self) -> Dag | Cpdag:
+        """The graph with the categories that may be causes as further nodes."""
+        return self.graph if self.causes is None else self.causes.whole_graph(self.graph)
 
     @property
     def method(self) -> str:
@@ -171,7 +200,7 @@ class Found:
     @cached_property
     def refit(self) -> Refit | None:
         """The least-squares model of the graph, with standard errors; None for a Cpdag."""
-        return refit(self.moments, self.graph, self.equations) if isinstance(self.graph, Dag) else None
+        return refit(self.moments, self.graph, self.own_equations) if isinstance(self.graph, Dag) else None
 
     @property
     def sem(self) -> LinearSEM | None:
@@ -181,7 +210,7 @@ class Found:
     @property
     def any_sem(self) -> LinearSEM:
         """The fitted model or, for a Cpdag, that of any DAG of the class: they have the same likelihood."""
-        return self.sem or refit(self.moments, extend(self.graph), self.equations).sem  # type: ignore[arg-type]
+        return self.sem or refit(self.moments, extend(self.graph), self.own_equations).sem  # type: ignore[arg-type]
 
     @property
     def weights(self) -> Array | None:

@@ -8,12 +8,13 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ordag.common.checks import check_choice
-from ordag.common.words import did_you_mean
+from ordag.common.words import did_you_mean, listed
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
 from ordag.errors import DataError, SettingError
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import verify
+from ordag.learners.causes import rules_of
 from ordag.learners.cvs import CvsSettings, cvs
 from ordag.learners.found import AnyFound, Found
 from ordag.learners.gds.search import GdsSettings, gds
@@ -46,6 +47,9 @@ METHODS = {
 }
 
 AUTO = ("auto", *METHODS)
+
+WITH_CAUSES = ("pooled", "cvs")
+"""Methods that take categories as causes."""
 
 POOLED_UP_TO, POOLED_WITH_FEW_ROWS = 5000, 200
 """Variables up to which `auto` takes the pooled search, which then takes minutes and 4 GB, and with too few rows for regressions on
@@ -122,10 +126,18 @@ def _settled(method: str, p: int, n: int, given: Mapping[str, Any]) -> tuple[str
 
 def learn_from(table: Table, recipe: MethodSettings) -> Found:
     """Learn by a method, leave out edges of small effect, and verify the constraints."""
-    known = recipe.knowledge.over(table.names) if isinstance(recipe.knowledge, Knowledge) else None
+    knowledge = recipe.knowledge if isinstance(recipe.knowledge, Knowledge) else None
+    causes = table.cause_names
+    if causes and recipe.name not in WITH_CAUSES:
+        raise DataError(
+            f"method={recipe.name!r} takes no categories as causes: hold {listed(causes)} fixed instead (adjust, --adjust), or take "
+            f"{' or '.join(f'method={name!r}' for name in WITH_CAUSES)}.",
+            ["cause"],
+        )
+    known, rules = rules_of(knowledge, table.names, causes)
     if recipe.least_rows is not None:
         table.needing(recipe.least_rows)
-    if not recipe.takes_experiments and any(one.kind != "environment" for one in table.conditions):
+    if not recipe.takes_experiments and table.has_experiments:
         able = [name for name, method in METHODS.items() if method.settings.takes_experiments]
         raise DataError(
             f"{recipe.name} takes all rows for every variable, also those in which it was acted on: learn from experiments with "
@@ -136,7 +148,7 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
     if table.series is not None and table.series.lags:
         check_method(recipe.name, getattr(recipe, "orient_by_order", None))
         allowed = within_time(table.series, known, table.names)
-    found = METHODS[recipe.name].search(table, recipe, allowed)
+    found = METHODS[recipe.name].search(table, recipe, allowed, *([rules] if causes else []))
     made: dict[str, Any] = {
         "profile": table.profile,
         "transform": table.transform,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -32,7 +32,7 @@ Anchor = Literal["start", "middle", "end"]
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle; `title` is its tooltip."""
+    """A rectangle; `title` is its tooltip, and the rim of a `dashed` one is."""
 
     x: float
     y: float
@@ -44,6 +44,7 @@ class Box:
     thickness: float = 1.0
     opacity: float = 1.0
     title: str = ""
+    dashed: bool = False
 
 
 @dataclass(frozen=True)
@@ -154,21 +155,23 @@ def graph_scene(
     strokes: Sequence[Stroke],
     legend: bool = True,
     numbers: Sequence[str] = (),
+    categories: Collection[int] = (),
 ) -> Scene:
-    """Draw a box per name, and an arrow or line per stroke with its number, if any."""
+    """Draw a box per name, and an arrow or line per stroke with its number, if any. The boxes of categories are round and dashed."""
     curves = [stroke_curve(stroke, layout.curves[stroke.source, stroke.target]) for stroke in strokes]
     boxes, words, short = [], [], labels(names)
-    for name, (x, y), (width, height) in zip(names, layout.places, layout.sizes, strict=True):
-        box, word = name_box(name, short[name], x, y, width, height)
+    for k, (name, (x, y), (width, height)) in enumerate(zip(names, layout.places, layout.sizes, strict=True)):
+        box, word = name_box(name, short[name], x, y, width, height, category=k in categories)
         boxes.append(box)
         words.append(word)
     edges = "1 edge" if len(strokes) == 1 else f"{len(strokes)} edges"
-    about = f"Causal graph of {counted(len(names), 'variable')} with {edges}, causes above effects"
+    beside = f" and {counted(len(categories), 'category', 'categories')}" if categories else ""
+    about = f"Causal graph of {counted(len(names) - len(categories), 'variable')}{beside} with {edges}, causes above effects"
     for box, word in written_on(curves, numbers, boxes):
         boxes.append(box)
         words.append(word)
     scene = Scene(layout.width, layout.height, about, (), curves, boxes, words)
-    return with_legend(scene, stroke_samples(strokes)) if legend else scene
+    return with_legend(scene, [*stroke_samples(strokes), *([CATEGORY] if categories else [])]) if legend else scene
 
 
 def written_on(curves: Sequence[Curve], texts: Sequence[str], boxes: Sequence[Box]) -> list[tuple[Box, Word]]:
@@ -205,12 +208,21 @@ def _overlap(a: Box, b: Box) -> bool:
 
 
 def name_box(
-    name: str, label: str, x: float, y: float, width: float, height: float, faded: bool = False
+    name: str,
+    label: str,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    faded: bool = False,
+    category: bool = False,
 ) -> tuple[Box, Word]:
-    """Return the rounded box of a variable around (x, y), and its label."""
+    """Return the rounded box of a variable around (x, y), or the round and dashed one of a category, and its label."""
     full = shown(name)
     rim, ink = ("#a9b4c0", GREY) if faded else (RIM, INK)
     box = Box(x - width / 2, y - height / 2, width, height, PAPER if faded else FILL, rim, 8.0, 1.2, title=full)
+    if category:
+        box = replace(box, radius=min(width, height) / 2, dashed=True, thickness=1.5)
     return box, Word(x, y, label, colour=ink, title=full)
 
 
@@ -271,6 +283,21 @@ def _sample(stroke: Stroke) -> Callable[[float, float], Curve]:
 
 def _wedge(x: float, y: float) -> Curve:
     return Curve([(x, y)], GREY, 0.0, head=[(x, y), (x + SAMPLE, y - 3.0), (x + SAMPLE, y + 3.0)])
+
+
+def _round_box(x: float, y: float) -> Curve:
+    """Return the dashed outline of a small category."""
+    high, long = 6.0, SAMPLE - 8.0
+    left, right, top, bottom = x + 4.0, x + 4.0 + long, y - high, y + high
+    points = [(left + high, top), (left + long / 2, top), (left + long / 2, top), (right - high, top)]
+    points += [(right + 2.0, top), (right + 2.0, bottom), (right - high, bottom)]
+    points += [(left + long / 2, bottom), (left + long / 2, bottom), (left + high, bottom)]
+    points += [(left - 2.0, bottom), (left - 2.0, top), (left + high, top)]
+    return Curve(points, RIM, 1.2, dashed=True)
+
+
+CATEGORY: Sample = (_round_box, "a category: it may be a cause, and has none")
+"""The legend entry of categories."""
 
 
 def with_legend(scene: Scene, samples: Sequence[Sample]) -> Scene:

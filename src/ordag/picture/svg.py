@@ -71,6 +71,7 @@ def _curve(curve: Curve) -> str:
 def _box(box: Box) -> str:
     radius = f' rx="{box.radius:g}"' if box.radius else ""
     rim = f' stroke="{box.rim}" stroke-width="{box.thickness:g}"' if box.thickness else ""
+    rim += ' stroke-dasharray="5 3"' if box.dashed else ""
     opacity = f' opacity="{box.opacity:.2f}"' if box.opacity < 1 else ""
     return (
         f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}"{radius} fill="{box.fill}"{rim}'

@@ -39,7 +39,8 @@ Keep = Literal["graph", "weights", "effects"]
 class Replicate(NamedTuple):
     """What is kept of a fit; pairs are numbered i · p + j, so that the space goes with the edges.
 
-    `lines` are undirected pairs with i < j, `places` the position of every variable in the order. `failure` is the class
+    `lines` are undirected pairs with i < j, `places` the position of every variable in the order; `causes` are arrows from categories to
+    variables, numbered c · p + j. `failure` is the class
     and the sentence of the error where the learner refused the sample; nothing else is there then.
     """
 
@@ -50,6 +51,7 @@ class Replicate(NamedTuple):
     places: Indices | None = None
     undecided: bool = False
     failure: tuple[str, str] | None = None
+    causes: Indices | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +119,8 @@ class Job:
             found = learn_from(self._table(moments, seed), recipe)
             sem = None if self.keep == "graph" else found.sem
             undecided = found.ordering is not None and bool(found.ordering.undecided)
-            return summarise(found.graph, sem, found.places, self.keep, undecided)
+            kept = summarise(found.graph, sem, found.places, self.keep, undecided)
+            return kept if found.causes is None else kept._replace(causes=_numbers(found.causes.arrows))
         except OrdagError as error:
             return failed(error)
 

@@ -39,6 +39,7 @@ class Support:
     path_intervals: those of the total effects over the replicates that have a path (None likewise).
     failed: how many replicates were refused, by reason, each in the words of its first case.
     mean_edges: the edges of a replicate's graph, on average. It exceeds that of the data's own graph: see docs/bootstrap.md.
+    cause_support: the share of replicates with an arrow from each category that may be a cause, [c, j]; None without such categories.
     undecided: how many replicates have steps that float64 does not decide.
     entropy: what to give as `seed` to have the same samples again.
     """
@@ -59,6 +60,7 @@ class Support:
     failed: Mapping[str, int]
     undecided: int
     mean_edges: float
+    cause_support: Array | None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -16,8 +16,9 @@ from ordag.comparison import Comparison, Outcome, gaussian_bic
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.graph.cpdag import Cpdag
 from ordag.show.charts import Chart, charts, histograms
+from ordag.show.columns import columns_of, holes_map
 from ordag.show.provenance import Origin, provenance
-from ordag.show.text import EARLIER, heading, headline, legend, notes, open_directions
+from ordag.show.text import EARLIER, differences, heading, headline, legend, notes, open_directions
 from ordag.show.view import MOST_PAIRS, View
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ SCALES = ("standardising", "units", "logarithms")
 
 MOST_TIED = 12
 """Variables of a tie that are named; the others are counted."""
+
+PADDED = ("spread", "intercept", "variance", "mean", "least", "most")
+"""Entries with a number for every variable."""
 
 MAX_HISTOGRAMS = 150
 """Columns up to which the document has histograms."""
@@ -57,9 +61,11 @@ def document(
         "heading": heading(fit),
         "found": [_sentence(sentence) for sentence in headline(fit, view.pairs)],
         "verdict": _verdict(fit, verdict, diagnosis),
+        "changes": None if fit.changes is None else differences(fit.changes),
         "warnings": [_sentence(sentence) for sentence in fit.warnings],
         "notes": [harmless(sentence) for sentence in (legend(fit), *notes(fit), EARLIER * fit.has_earlier) if sentence],
         "names": view.names,
+        "categories": _categories(fit, view),
         "order": view.order,
         "ordered": fit.places is not None,
         "pairs": _pairs(fit, view),
@@ -67,16 +73,47 @@ def document(
         "level": _level(view),
         "look": view.first_look,
         "layout": _layout(view) if layout else None,
-        "model": _model(fit),
+        "model": _padded(_model(fit), view),
         "steps": _steps(fit),
         "findings": _findings(fit, diagnosis),
         "unchecked": harmless(unchecked),
         "comparison": None if comparison is None else _comparison(fit, comparison),
-        "data": _data(fit, histograms),
+        "data": _padded(_data(fit, histograms), view),
         "again": {
             name: harmless(value) if name == "command" else value for name, value in provenance(fit, origin).items()
         },
     }
+
+
+def _categories(fit: Fit, view: View) -> list[dict[str, Any]]:
+    """Return the categories that may be causes: their numbers, groups, and means of the variables that they have an effect on."""
+    found: list[dict[str, Any]] = []
+    for at, (name, levels) in zip(view.categories, fit.cause_levels.items(), strict=True):
+        own = [one for one in fit.cause_arrows if one.source == name]
+        effects = [
+            {
+                "target": fit.names.index(one.target),
+                "f": _short(one.test.statistic),
+                "df": [one.test.columns, one.test.rows],
+                "p_value": _short(one.test.p_value),
+                "rows": list(one.rows),
+                "means": _column(np.array(one.means)),
+                "differences": _column(np.array(one.differences)),
+                "std_errors": _column(np.array(one.std_errors)),
+            }
+            for one in own
+        ]
+        found.append({"at": at, "levels": [shown(level) for level in levels], "effects": effects})
+    return found
+
+
+def _padded(said: dict[str, Any], view: View) -> dict[str, Any]:
+    """Return columns of the variables with an empty place for every category behind them."""
+    p, more = len(view.fit.names), [None] * len(view.categories)
+    fitting = {
+        name: value for name, value in said.items() if isinstance(value, list) and len(value) == p and name in PADDED
+    }
+    return said | {name: [*value, *more] for name, value in fitting.items()}
 
 
 def _pairs(fit: Fit, view: View) -> dict[str, Any]:
@@ -88,7 +125,7 @@ def _pairs(fit: Fit, view: View) -> dict[str, Any]:
 
 
 def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[str, Any]:
-    opened, count = open_directions(fit, verdict), fit.graph.edge_count
+    opened, count = open_directions(fit, verdict), fit.whole_graph.edge_count
     if not verdict.weighed:
         badge = "being weighed"
     elif not count:
@@ -127,10 +164,12 @@ def _fixed(fit: Fit, view: View) -> dict[str, list[int]]:
     """
     pairs = view.pairs
     absent = np.array([kind == "absent" for kind in pairs.kind], dtype=bool)
-    ends = pairs.source, pairs.target
+    of_categories = pairs.source >= len(fit.names)
+    ends = np.where(of_categories, 0, pairs.source), pairs.target
     required = barred = small = np.zeros(len(absent), dtype=bool)
     if fit.known is not None:
         required, barred = fit.known.required[ends], absent & ~fit.known.allowed[ends]
+    required, barred = required & ~of_categories | of_categories, barred & ~of_categories
     if fit.left_out is not None:
         left = {frozenset((fit.names.index(a), fit.names.index(b))) for a, b, _ in fit.left_out.edges}
         named = [frozenset(pair) in left for pair in zip(*(end.tolist() for end in ends), strict=True)]
@@ -255,7 +294,11 @@ def _data(fit: Fit, with_histograms: bool) -> dict[str, Any]:
         "sampled": 0 if profile is None else len(profile.rows),
         "stride": None if profile is None else profile.stride,
         "histograms": [],
+        "columns": None,
+        "holes": None,
     }
+    if with_histograms:
+        said |= {"columns": columns_of(fit.columns, moments, profile), "holes": holes_map(moments.holes)}
     if with_histograms and profile is not None and moments.p <= MAX_HISTOGRAMS:
         said["histograms"] = [_chart(chart) for chart in histograms(fit)]
     return said

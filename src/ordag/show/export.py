@@ -58,9 +58,10 @@ def content(fit: Fit, path: str | PathLike[str]) -> str | bytes:
     if ending in ENDINGS:
         return picture(fit, path)
     format = format_of(path)
-    return (
-        to_lavaan(fit) if format == "lavaan" else write_text(fit.graph, format, fit.edge_weights, edge_attributes(fit))
-    )
+    if format == "lavaan":
+        return to_lavaan(fit)
+    categories = () if fit.causes is None else fit.causes.names
+    return write_text(fit.whole_graph, format, fit.edge_weights, edge_attributes(fit), categories)
 
 
 def _edge_table(fit: Fit) -> str:
@@ -74,7 +75,8 @@ def _edge_table(fit: Fit) -> str:
         columns["undirected"] = ["false"] * len(columns["source"])
     arrows = zip(*columns.values(), strict=True)
     lines = [{"source": a, "target": b, "undirected": "true"} for a, b in fit.graph.undirected]
-    joined = set(fit.graph.links.source.tolist() + fit.graph.links.target.tolist())
-    lone = [{"source": name} for place, name in enumerate(fit.names) if place not in joined]
+    links = fit.whole_graph.links
+    joined = set(links.source.tolist() + links.target.tolist())
+    lone = [{"source": name} for place, name in enumerate(fit.whole_graph.nodes) if place not in joined]
     rows = [*(dict(zip(columns, row, strict=True)) for row in arrows), *lines, *lone]
     return pd.DataFrame(rows, columns=list(columns), dtype=object).to_csv(index=False, lineterminator="\n")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordag.common.words import counted, harmless, joined, listed, number, percent, probability, shown
+from ordag.common.words import counted, harmless, joined, listed, mean_digits, number, percent, probability, shown
 from ordag.data.equations import is_untouched
 from ordag.data.roles import few_values_sentence, set_aside_sentence
 from ordag.data.series import lagged_name
@@ -18,6 +18,8 @@ from ordag.learners.pooled.posterior import SETTLED
 
 if TYPE_CHECKING:
     from ordag.data.moments import Moments
+    from ordag.decisions.environment_changes import EnvironmentChanges
+    from ordag.evidence.causes import CauseArrow
     from ordag.evidence.verdict import Verdict
     from ordag.fit import Fit
     from ordag.show.view import Pairs
@@ -42,7 +44,16 @@ def heading(fit: Fit) -> str:
     held = f" · {held_fixed(moments)}" if moments.held else ""
     worth = f" that count for {fit.n:,}" if moments.missing == "em" else ""
     sizes = f"{counted(fit.rows, 'row')}{worth}{dropped}{outlying} · {counted(variables(fit), 'variable')}{in_time(fit)}{held}"
-    return f"{fit.method} · {sizes} · {counted(fit.graph.edge_count, 'edge')}"
+    return f"{fit.method} · {sizes}{of_causes(fit)} · {counted(fit.whole_graph.edge_count, 'edge')}"
+
+
+def of_causes(fit: Fit) -> str:
+    """Name the categories that may be causes, as a part of the heading."""
+    if fit.causes is None:
+        return ""
+    named = [f"{shown(name)} ({counted(len(levels), 'value')})" for name, levels in fit.cause_levels.items()]
+    count = len(named)
+    return f" · {joined(named, 4)} as {'a possible cause' if count == 1 else 'possible causes'}"
 
 
 def variables(fit: Fit) -> int:
@@ -87,7 +98,7 @@ EARLIER = (
 
 def headline(fit: Fit, pairs: Pairs) -> list[str]:
     """Describe the graph in one or two sentences; how sure it is, the verdict says."""
-    if not fit.graph.edge_count:
+    if not fit.graph.edge_count and not fit.cause_arrows:
         return [
             f"No edges were found among {counted(len(fit.names), 'variable')}.",
             f"These {counted(fit.rows, 'row')} give no evidence that any of them causes another; weak effects may need more rows.",
@@ -99,8 +110,28 @@ def headline(fit: Fit, pairs: Pairs) -> list[str]:
         )
         if kind == "arrow" and reason in ("open", "hidden", "pending")
     }
-    said = [_graph_sentence(fit, open_arrows), *filter(None, [_strongest(fit, pairs, open_arrows)])]
-    return [*said, *(f"{sentence}." for sentence in kinds_of_rows(fit))]
+    joins = [_graph_sentence(fit, open_arrows)] if fit.graph.edge_count else []
+    strongest = _strongest(fit, pairs, open_arrows) if joins else ""
+    said = [sentence for sentence in (*joins, _of_categories(fit), strongest) if sentence]
+    changes = [] if fit.changes is None else [fit.changes.sentence]
+    return [*said, *(f"{sentence}." for sentence in (*kinds_of_rows(fit), *changes))]
+
+
+def _of_categories(fit: Fit) -> str:
+    """Say which categories have effects, and on what."""
+    arrows = fit.cause_arrows
+    if not arrows:
+        return ""
+    sources = list(dict.fromkeys(shown(one.source) for one in arrows))
+    places = {name: k for k, name in enumerate(fit.order or fit.names)}
+    targets = sorted({one.target for one in arrows}, key=places.__getitem__)
+    several = len(sources) > 1
+    named = joined(sources, 4) if len(sources) <= 4 else f"{len(sources)} categories"
+    alone = "" if fit.graph.edge_count else "No arrow joins two variables. "
+    return (
+        f"{alone}The {'categories' if several else 'category'} {named} {'have' if several else 'has'} direct effects on "
+        f"{joined(list(map(shown, targets)), 6)}."
+    )
 
 
 def _graph_sentence(fit: Fit, open_arrows: set[tuple[int, int]]) -> str:
@@ -157,8 +188,11 @@ def margin(value: float) -> str:
 
 def arrows(fit: Fit) -> list[tuple[str, str]]:
     """Return every variable in order, with its children and its undirected neighbours as text."""
-    lines = []
     order = {node: place for place, node in enumerate(fit.order or fit.names)}
+    lines = []
+    for name in () if fit.causes is None else fit.causes.names:
+        effects = sorted((one.target for one in fit.cause_arrows if one.source == name), key=order.__getitem__)
+        lines.append((shown(name), f"→ {', '.join(map(shown, effects))}" if effects else ""))
     earlier = set() if fit.series is None else set(fit.series.columns[fit.series.p :])
     for name in order:
         children = sorted(fit.graph.children(name), key=order.__getitem__)
@@ -198,7 +232,7 @@ def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
         "support": ("support", percent),
     }
     cells = {
-        title: [write(value) for value in columns[key][:most]]
+        title: ["" if value != value else write(value) for value in columns[key][:most]]
         for key, (title, write) in known.items()
         if key in columns and not (key == "p_value" and "probability" in columns)
     }
@@ -209,6 +243,26 @@ def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
         if error > SETTLED:
             cells["arrow"][k] = cells["edge"][k] = "not settled"
     return cells
+
+
+def group_cells(fit: Fit, most: int) -> dict[str, list[str]]:
+    """Return the columns of the table of arrows from categories, as text: F test and group means."""
+    every = fit.cause_arrows[:most]
+    return {
+        "category": [shown(one.source) for one in every],
+        "": ["→"] * len(every),
+        "variable": [shown(one.target) for one in every],
+        "F test": [f"F({one.test.columns}, {one.test.rows}) = {number(one.test.statistic, 3)}" for one in every],
+        "p": [probability(one.test.p_value) for one in every],
+        "mean of each group": [_means(one) for one in every],
+    }
+
+
+def _means(one: CauseArrow, most: int = 6) -> str:
+    digits = mean_digits(one.means)
+    groups = [f"{shown(level)} {number(mean, digits)}" for level, mean in zip(one.levels, one.means, strict=True)]
+    more = f", and {len(groups) - most} more" if len(groups) > most else ""
+    return f"{', '.join(groups[:most])}{more}"
 
 
 def legend(fit: Fit) -> str:
@@ -300,6 +354,24 @@ def kinds_of_rows(fit: Fit) -> list[str]:
     if "weights" in column:
         said.append(f"Weighted by {column['weights']}{'' if 'cluster' in column else _worth(fit)}")
     return said
+
+
+def differences(changes: EnvironmentChanges) -> list[tuple[str, str, str, str]]:
+    """Return the rows of the table of equations that differ: variable, environment, what differs and by how much, the least p-value."""
+    rows = []
+    for one in changes.found:
+        shift = number(one["level_shift"], 3)
+        said = {
+            "weights": "weights",
+            "level": f"level {'' if shift.startswith('-') else '+'}{shift}",
+            "variance": f"error variance × {number(one['variance_ratio'], 2)}",
+        }
+        least = min(one[f"corrected_{part}"] for part in one["changed"])
+        where = shown(one["environment"]) if one["environment"] else "(empty)"
+        rows.append(
+            (shown(one["variable"]), where, ", ".join(said[part] for part in one["changed"]), probability(least))
+        )
+    return rows
 
 
 def _worth(fit: Fit) -> str:

@@ -99,32 +99,44 @@ class View:
 
     @cached_property
     def names(self) -> list[str]:
-        """The names as text that is safe to show."""
-        return [shown(name) for name in self.fit.names]
+        """The names as text that is safe to show: of the variables, then of the categories that may be causes."""
+        return [shown(name) for name in self.nodes]
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of the variables, then of the categories that may be causes."""
+        return self.fit.whole_graph.nodes
+
+    @property
+    def categories(self) -> range:
+        """The numbers of the categories among the nodes."""
+        return range(len(self.fit.names), len(self.nodes))
 
     @cached_property
     def order(self) -> list[int]:
-        """Column numbers, causes first; for a class of graphs along its arrows."""
-        if self.fit.places is not None:
-            return list(self.fit.places)
-        return sequence(self.fit.graph.adjacency)
+        """Numbers of the nodes, causes first and categories before all; for a class of graphs along its arrows."""
+        places = sequence(self.fit.graph.adjacency) if self.fit.places is None else self.fit.places
+        return [*self.categories, *places]
 
     @cached_property
     def layout(self) -> Layout | None:
         """Positions in layers, causes above effects, and the points that edges pass; None beyond `MAX_PLACED_VARIABLES`."""
         if len(self.names) > MAX_PLACED_VARIABLES:
             return None
-        return place(self.fit.names, self.fit.graph.adjacency, self.fit.places)
+        order = None if self.fit.places is None else self.order
+        return place(self.nodes, self.fit.whole_graph.adjacency, order)
 
     @property
     def first_look(self) -> Look:
         """The kind of picture that suits the graph: layers, a matrix if it is dense, one variable at a time if it is large."""
         p = len(self.names)
-        return "neighbourhood" if p > 60 else "matrix" if self.fit.graph.edge_count > max(2.5 * p, 12) else "graph"
+        return (
+            "neighbourhood" if p > 60 else "matrix" if self.fit.whole_graph.edge_count > max(2.5 * p, 12) else "graph"
+        )
 
     @cached_property
     def pairs(self) -> Pairs:
-        return _pairs(self.fit, self.most_pairs)
+        return _with_categories(self.fit, _pairs(self.fit, self.most_pairs))
 
     @cached_property
     def level(self) -> Level | None:
@@ -182,6 +194,30 @@ def _pairs(fit: Fit, most: int) -> Pairs:
         direction, edge_probability, probability, support, turned, low, high, reason, conditions, np.asarray(tied, dtype=bool),
         _strength(support, edge_probability, p_value),
     )  # fmt: skip
+
+
+def _with_categories(fit: Fit, pairs: Pairs) -> Pairs:
+    """Return the pairs with the arrows from categories before them."""
+    if fit.causes is None:
+        return pairs
+    arrows, p = fit.cause_arrows, len(fit.names)
+    ends = [(p + fit.causes.names.index(one.source), fit.names.index(one.target)) for one in arrows]
+    unknown = np.full(len(arrows), math.nan)
+    known: dict[str, Any] = dict.fromkeys(vars(pairs), unknown)
+    known["source"], known["target"] = np.array(ends, np.intp).reshape(-1, 2).T
+    known["p_value"] = np.array([one.test.p_value for one in arrows], dtype=float)
+    chances = np.array([one.probability for one in arrows], dtype=float)
+    known |= {"edge_probability": chances, "probability": chances, "tied": np.zeros(len(arrows), dtype=bool)}
+    if fit.support is not None and fit.support.cause_support is not None:
+        known["support"] = np.array([fit.support.cause_support[a - p, b] for a, b in ends], dtype=float)
+    known["strength"] = _strength(known["support"], chances, known["p_value"])
+    known |= {"kind": ["arrow"] * len(arrows), "reason": ["knowledge"] * len(arrows)}
+    known["conditions"] = [[] for _ in arrows]
+    whole: dict[str, Any] = {
+        name: known[name] + values if isinstance(values, list) else np.concatenate([known[name], values])
+        for name, values in vars(pairs).items()
+    }
+    return Pairs(**whole)
 
 
 def _strength(support: Array, probability: Array, p_value: Array) -> Array:

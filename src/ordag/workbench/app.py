@@ -51,6 +51,7 @@ def application(workbench: Workbench, token: str) -> Starlette:
         "verdict": endpoints.plain(workbench.verdict),
         "effects": endpoints.plain(workbench.effects, "cause"),
         "effect": endpoints.plain(workbench.effect, "cause", "effect"),
+        "own": endpoints.plain(workbench.own_graph, "graph", "file", "change", "source", "target"),
         "export": endpoints.export,
         "jobs/bootstrap": endpoints.streamed(workbench.bootstrap),
         "jobs/check": endpoints.streamed(workbench.check),
@@ -89,7 +90,8 @@ class _Endpoints:
         return await self._json(await self.workbench.in_thread(self.workbench.start))
 
     async def data(self, request: Request) -> Response:
-        """Open a table: an uploaded file, a built-in table, or a refused table by the number of one of its remedies."""
+        """Open a table: an uploaded file, a built-in table, a refused table by the number of one of its remedies, or
+        an open one with another role for a column."""
         tables = self.workbench.tables
         read: Callable[[Progress], OpenTable]
         if not request.headers.get("content-type", "").startswith("application/json"):
@@ -99,6 +101,8 @@ class _Endpoints:
             given = await self._read(request)
             if isinstance(given, dict) and "unread" in given:
                 read = partial(tables.reread, _entry(given, "unread", str), given.get("choice"))
+            elif isinstance(given, dict) and "recast" in given:
+                read = partial(tables.recast, _entry(given, "recast", str), given)
             else:
                 read = partial(tables.builtin, _entry(given, "builtin", str))
         return await self._json(await _unless_gone(request, self.workbench.open(read)))

@@ -54,7 +54,7 @@ def brief(fit: Fit, origin: Origin, *, layout: bool, whole: bool = False) -> dic
     if not verdict.weighed:
         pairs = shown_document["pairs"]
         pairs["reason"] = ["pending" if reason == "variance" else reason for reason in pairs["reason"]]
-    return {**shown_document, "raw": list(fit.names)}
+    return {**shown_document, "raw": list(fit.whole_graph.nodes)}
 
 
 def is_pending(fit: Fit) -> bool:

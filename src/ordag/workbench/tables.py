@@ -22,10 +22,13 @@ from ordag.data.profile import Profile
 from ordag.data.reading import Reading
 from ordag.data.sources import Upload
 from ordag.data.table import Table
+from ordag.data.way_through import complete, together, try_to_read
 from ordag.errors import DataError, Remedy
 from ordag.order.sparse import few_rows
+from ordag.show.columns import columns_of
 from ordag.show.provenance import OF_BYTES, fingerprint
 from ordag.workbench.pool import Progress
+from ordag.workbench.recasting import RECAST, changed_reading
 from ordag.workbench.state import RequestError, State
 
 Value = TypeVar("Value")
@@ -51,7 +54,7 @@ class UnreadError(DataError):
     """A table that was refused but has remedies; the page names it by `id` to choose one. `kind` is the class of the refusal."""
 
     def __init__(self, id: str, error: DataError) -> None:
-        super().__init__(str(error), error.settings, error.remedies)
+        super().__init__(error.faults, error.settings, error.remedies)
         self.id, self.kind = id, type(error).__name__
 
 
@@ -160,7 +163,9 @@ class OpenTable:
             "names": list(moments.names),
             "digest": self.digest,
             "builtin": self.request.builtin,
+            "reading": {name: self.request.reading[name] for name in RECAST if name in self.request.reading},
             "columns": columns,
+            "overview": columns_of(self.table.columns, moments, profile),
             "transform": dict(self.request.transform),
             "conditions": [
                 {
@@ -195,11 +200,15 @@ class Tables:
             self.first_unread = error
 
     def _read_first(self, request: TableRequest, progress: Progress | None) -> OpenTable:
+        self.first, self.first_unread = self._from_disk(request, progress), None
+        return self.first
+
+    def _from_disk(self, request: TableRequest, progress: Progress | None) -> OpenTable:
+        """Read a table that is not a file in memory."""
         table = self._read(request, "", progress)
         table.transformed(request.transform)  # errors in it are for the command line
         digest, of = fingerprint(table, request.data if isinstance(request.data, str) else None)
-        self.first, self.first_unread = OpenTable(request.id(digest), request, digest, of, table), None
-        return self.first
+        return OpenTable(request.id(digest), request, digest, of, table)
 
     def builtin(self, name: str, progress: Progress | None = None) -> OpenTable:
         """Open a table that comes with Ordag."""
@@ -221,13 +230,29 @@ class Tables:
         request, remedies = unread
         if not is_whole(choice, 0) or choice >= len(remedies):
             raise RequestError(f"choice={short(choice)}: there is no such way to read {shown(request.name)}.")
-        request = replace(request, reading={**request.reading, **remedies[choice].reading})
+        request = replace(request, reading=together(request.reading, remedies[choice].reading))
         if isinstance(request.data, Upload):
             opened = self._opened(request, request.data.data, progress)
         else:
             opened = self._read_first(request, progress)
         self._unread.drop(lambda key: key == id)
         return opened
+
+    def recast(self, id: str, change: Mapping[str, Any], progress: Progress | None = None) -> OpenTable:
+        """Open a table again with another role for a column, or with one more value read as missing."""
+        opened = self._find(id)
+        if opened is None:
+            raise NoTableError(
+                "The table is not here any more: the workbench keeps tables in memory only. Open it again."
+            )
+        reading = changed_reading(opened.request.reading, change, [one.name for one in opened.table.columns])
+        request = replace(opened.request, reading=reading)
+        if isinstance(request.data, Upload):
+            return self._opened(request, request.data.data, progress)
+        if request.builtin:
+            return self._opened(request, load(request.builtin).path.read_bytes(), progress)
+        again = self._from_disk(request, progress)
+        return self._open.put(again.id, again, 8 * _numbers(again.table))
 
     def _opened(self, request: TableRequest, body: bytes, progress: Progress | None = None) -> OpenTable:
         """Read a table of these bytes unless it is open. Tables that go for it take along what was made of them."""
@@ -249,6 +274,7 @@ class Tables:
         except DataError as error:
             if not error.remedies:
                 raise
+            complete(error, request.reading, lambda changed: try_to_read(request.data, changed))
             id = request.id(digest)
             self._unread.put(id, (request, error.remedies), request.byte_count)
             raise UnreadError(id, error) from error

@@ -22,9 +22,11 @@ from ordag.fit import Fit
 from ordag.learners.found import Found
 from ordag.learners.methods import METHODS, learn_from, recipe_for, settings_of, with_quick_warnings
 from ordag.learners.settings import MethodSettings
+from ordag.show.columns import ROLES
 from ordag.show.provenance import Origin, command_line, python_call
 from ordag.workbench import tasks
 from ordag.workbench.documents import brief, effect_of, effects_of, is_pending, judgement, scale_changes
+from ordag.workbench.own_graph import own_graph
 from ordag.workbench.pool import AsyncProgress, ProcessPool, Progress
 from ordag.workbench.state import State, method_schemas, read_state
 from ordag.workbench.tables import Cache, OpenTable, Tables, UnreadError, numbers_of
@@ -143,6 +145,7 @@ class Workbench:
             "most_bytes": self.tables.most_bytes,
             "methods": method_schemas(),
             "forms": tasks.forms(),
+            "roles": ROLES,
             "version": __version__,
         }
 
@@ -222,6 +225,13 @@ class Workbench:
     async def effect(self, question: Question, cause: str, effect: str) -> dict[str, Any]:
         fit = await self.fit(question)
         return await self.in_thread(lambda: effect_of(fit, cause, effect))
+
+    async def own_graph(
+        self, question: Question, graph: str, file: str, change: str, source: str, target: str
+    ) -> dict[str, Any]:
+        """Test a graph of the user's own, after one change of it if one is asked for."""
+        fit = await self._quick_fit(question)
+        return await self.in_thread(lambda: own_graph(fit, graph, file, change, source, target))
 
     async def bootstrap(
         self, question: Question, progress: AsyncProgress, replicates: Any = None, **_: Any

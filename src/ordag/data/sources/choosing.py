@@ -12,7 +12,21 @@ from ordag.common.arrays import Array
 from ordag.common.words import counted
 from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
-from ordag.data.roles import ORDERS_ROWS, ColumnRole, Relation, Suspect, relations, role_of_numbers, role_of_text
+from ordag.data.roles import (
+    MOST_GLANCED,
+    ORDERS_ROWS,
+    REGULAR,
+    ColumnRole,
+    Glance,
+    Relation,
+    Suspect,
+    follows_clock,
+    glance_at_numbers,
+    relations,
+    role_of_numbers,
+    role_of_text,
+)
+from ordag.data.sentinels import among_columns, sentinels, without_codes
 from ordag.data.sources.columns import LONG, Kind, Look, check_columns, refuse_duplicates, refuse_kinds, select
 from ordag.errors import ColumnError
 
@@ -41,9 +55,10 @@ class Chosen:
 
 def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariate] | None = None) -> Chosen:
     """Choose the variables and the covariates of a table. `known` are the covariates of an earlier part of it, whose levels go on."""
+    look = _recoded(look, reading)
     names, kinds = look.names, look.kinds
     check_columns(names, reading, describe)
-    beside = [*reading.adjust, *reading.row_columns.values()]
+    beside = [*reading.adjust, *reading.cause, *reading.row_columns.values()]
     out = {*reading.drop, *beside}
     left = [j for j, name in enumerate(names) if name not in out]
     asked = {name for name, role in reading.role.items() if role == "variable"}
@@ -59,17 +74,23 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
         found = [_role(look, j, reading) for j in range(len(names))]
         roles, suspects = _without_useless(look, found, left, asked, reading)
         positions = [j for j in left if roles[j].is_variable]
+        roles = _asked_about(look, roles, positions, asked)
     for name in reading.adjust:
         refuse_duplicates(names, [names.index(name)], describe)
-        roles[names.index(name)] = ColumnRole(name, "covariate")
+        roles[names.index(name)] = ColumnRole(name, "covariate", is_number=kinds[names.index(name)] is None)
+    for name in reading.cause:
+        refuse_duplicates(names, [names.index(name)], describe)
+        roles[names.index(name)] = ColumnRole(name, "cause", is_number=kinds[names.index(name)] is None)
     for use, name in reading.row_columns.items():
         refuse_duplicates(names, [names.index(name)], describe)
         roles[names.index(name)] = ColumnRole(name, use, ORDERS_ROWS if use == "time" else "")
     for name in reading.drop:
-        roles[names.index(name)] = ColumnRole(name, "dropped")
+        roles[names.index(name)] = ColumnRole(name, "dropped", is_number=kinds[names.index(name)] is None)
+    roles = _glanced(look, roles)
     covariates = known
     if covariates is None:
         covariates = [_covariate(look, names.index(name), reading) for name in reading.adjust]
+        covariates += [Covariate(name, [], "cause") for name in reading.cause]
         covariates += [
             _row_column(look, names.index(name), use, reading, describe) for use, name in reading.row_columns.items()
         ]
@@ -87,7 +108,7 @@ def same_columns(reading: Reading, names: tuple[str, ...]) -> Reading:
     """Return the settings that read the same variables and covariates of another part of a table."""
     category = [one for one in reading.category if one in reading.adjust]
     rows: dict[str, Any] = {**reading.row_columns, "experiment_kind": reading.experiment_kind}
-    return Reading(columns=names, adjust=reading.adjust, category=category, **rows)
+    return Reading(columns=names, adjust=reading.adjust, cause=reading.cause, category=category, **rows)
 
 
 def _is_refused(name: str, kind: Kind | None, reading: Reading) -> bool:
@@ -157,7 +178,7 @@ def _without_useless(
     for j in () if sure else constant:
         roles[j] = ColumnRole(found[j].name, "variable")
         suspects.append(Suspect(found[j]))
-    variables = [j for j in left if found[j].is_variable]
+    variables = _without_clocks(look, roles, [j for j in left if found[j].is_variable], asked)
     for one in _relations(look, variables, asked):
         j = variables[one.column]
         role = ColumnRole(look.names[j], "derived", one.words)
@@ -166,6 +187,61 @@ def _without_useless(
         else:
             suspects.append(Suspect(role, {look.names[variables[k]]: c for k, c in one.terms.items()}))
     return roles, [] if reading.part else suspects
+
+
+def _without_clocks(look: Look, roles: list[ColumnRole], variables: list[int], asked: set[str]) -> list[int]:
+    """Set aside variables that count the time as a column does that is set aside, such as year − 1931; return the others."""
+    if look.numbers is None or not look.whole:
+        return variables
+    read = look.numbers
+    for j, one in enumerate(roles):
+        if one.role != "time" or one.reason != REGULAR or look.kinds[j] is not None:
+            continue
+        some = [k for k in variables if look.names[k] not in asked]
+        names = [look.names[k] for k in some]
+        clock = look.names[j], read(j)
+        for k, words in follows_clock(names, lambda i, some=some: read(some[i]), clock).items():  # type: ignore[misc]
+            roles[some[k]] = ColumnRole(look.names[some[k]], "derived", words)
+    return [j for j in variables if roles[j].is_variable]
+
+
+def _recoded(look: Look, reading: Reading) -> Look:
+    """Return the look with the numbers missing that stand for missing values."""
+    read, absent = look.numbers, reading.absent
+    if read is None or not absent:
+        return look
+    return replace(look, numbers=lambda j: without_codes(read(j), absent))
+
+
+def _glanced(look: Look, roles: Sequence[ColumnRole]) -> list[ColumnRole]:
+    """Return the roles with glances at the first columns that are no variables, where rows are at hand."""
+    found, left = list(roles), MOST_GLANCED
+    for j, one in enumerate(roles):
+        is_number = look.kinds[j] is None
+        if one.is_variable or not left or (look.numbers if is_number else look.levels) is None:
+            continue
+        left -= 1
+        if is_number:
+            assert look.numbers is not None
+            found[j] = replace(one, glance=glance_at_numbers(look.numbers(j)))
+        elif look.levels is not None and one.role != "unusable":
+            levels = look.levels(j)
+            found[j] = replace(
+                one, glance=Glance(levels.rows, levels.rows - levels.present, levels=tuple(levels.common))
+            )
+    return found
+
+
+def _asked_about(
+    look: Look, roles: Sequence[ColumnRole], positions: Sequence[int], asked: set[str]
+) -> list[ColumnRole]:
+    """Return the roles with the values that may stand for missing ones, of variables that were not asked for by name."""
+    if look.numbers is None:
+        return list(roles)
+    read, place = look.numbers, {look.names[j]: j for j in positions}
+    found = {name: some for name, j in place.items() if name not in asked and (some := sentinels(read(j)))}
+    told = among_columns(found, place, lambda name: read(place[name]))
+    return [replace(one, sentinels=told[one.name]) if one.name in told else one for one in roles]
 
 
 def _relations(look: Look, variables: Sequence[int], asked: set[str]) -> list[Relation]:

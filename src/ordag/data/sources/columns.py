@@ -15,7 +15,7 @@ from ordag.common.checks import as_list, check_text, short
 from ordag.common.words import cut, did_you_mean, quoted, typed_list
 from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading, without
-from ordag.data.roles import Levels
+from ordag.data.roles import MOST_COMMON, MOST_LEVELS, Levels
 from ordag.errors import ColumnError, PrecisionError, Remedy, SettingError
 
 LARGEST_EXACT = 2**53  # from here on float64 skips integers
@@ -67,7 +67,7 @@ def check_columns(names: Sequence[str], reading: Reading, describe: str) -> None
     check_text(names, describe)
     known = set(names)
     unknown: dict[str, str] = {}
-    for setting in ("drop", "role", "category", "adjust"):
+    for setting in ("drop", "role", "category", "adjust", "cause"):
         unknown |= {name: setting for name in getattr(reading, setting) if name not in known}
     unknown |= {name: setting for setting, name in reading.row_columns.items() if name not in known}
     if unknown:
@@ -229,7 +229,16 @@ def levels_of(column: Any) -> Levels:
 
     plain = pc.cast(column, column.type.value_type) if pa.types.is_dictionary(column.type) else column
     present = plain.drop_null()
-    return Levels(pc.count_distinct(present).as_py(), len(present), [str(value) for value in present[:20].to_pylist()])
+    first = [str(value) for value in present[:20].to_pylist()]
+    distinct = pc.count_distinct(present).as_py()
+    return Levels(distinct, len(present), first, len(plain), _common(present) if distinct <= MOST_LEVELS else ())
+
+
+def _common(present: Any) -> list[tuple[str, int]]:
+    """Return the commonest values of an Arrow array, with their numbers."""
+    counts = present.value_counts() if len(present) else []
+    pairs = sorted(((str(one["values"]), one["counts"].as_py()) for one in counts), key=lambda pair: -pair[1])
+    return pairs[:MOST_COMMON] if len(pairs) < len(present) else []
 
 
 def codes(column: Any, levels: Sequence[str]) -> Array:

@@ -187,8 +187,8 @@ def _kind(column: Any, layout: Layout) -> Kind | None:
             "If the first line holds the names, leave out header=False (--no-header on the command line).",
             role="refused",
         )
-    if 2 * len(strange) <= len(values) and not _are_codes([value for _, value in values], strange):
-        return _bad_cells(strange)
+    if 2 * len(strange) <= len(values):
+        return TEXT if _are_codes([value for _, value in values], strange) else _bad_cells(strange)
     other = [(row, value) for row, value in strange if not (COMMA.fullmatch(value) or GROUPED_NUMBER.fullmatch(value))]
     if not other:
         return Kind(f"{cut(value)!r} in data row {row}", CONTRADICTION, role="refused")

@@ -15,7 +15,7 @@ from ordag.common.words import quoted
 from ordag.data.reading import Reading
 from ordag.data.sources.frames import open_frame
 from ordag.data.sources.paths import DiskFile, File
-from ordag.data.sources.readers import chosen, library, reader_errors
+from ordag.data.sources.readers import chosen, library, read_apart, reader_errors
 from ordag.data.sources.source import Source
 from ordag.data.sources.text_layout import TEXT_ENDINGS
 from ordag.errors import UnreadableError
@@ -39,8 +39,11 @@ def open_database(file: File, reading: Reading) -> Source | None:
     read, what = (_sqlite, "a file of SQLite") if start == SQLITE else (_duckdb, "a file of DuckDB")
     if start == SQLITE and _is_cut(file):
         raise UnreadableError(f"{describe} is cut off: it is shorter than its header says. Write or copy it again.")
-    with reader_errors(describe, what):
-        table = read(file, reading.table)
+    if start == SQLITE:
+        with reader_errors(describe, what):
+            table = read(file, reading.table)
+    else:
+        table = read_apart(read, file, reading.table, describe=describe, what=what)
     return open_frame(table, reading, describe)
 
 

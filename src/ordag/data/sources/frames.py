@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.checks import check_text
-from ordag.common.words import counted
+from ordag.common.words import counted, cut
 from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
-from ordag.data.roles import Levels
+from ordag.data.roles import MOST_COMMON, MOST_LEVELS, Levels
 from ordag.data.sources.choosing import choose
 from ordag.data.sources.columns import (
     BOOLEANS,
@@ -58,6 +60,7 @@ OBJECTS = {  # by the class of the Python objects in a column
     datetime.time: TIMES,
     datetime.timedelta: TIMES,
 }
+NUMBERS = (int, float, Decimal, np.number)
 MISSING = Kind("no value at all")
 
 
@@ -225,6 +228,14 @@ def _kind(column: Any) -> Kind | None:
     for type_, kind in OBJECTS.items():
         if all(isinstance(value, type_) for value in values[:100]):
             return kind
+    others = [value for value in values if not isinstance(value, NUMBERS) or isinstance(value, bool)]
+    if not others:
+        return LONG if any(isinstance(value, int) and abs(value) > LARGEST_EXACT for value in values) else None
+    if len(others) < len(values) and isinstance(others[0], str):
+        return Kind(
+            f"numbers beside text such as {cut(others[0])!r}",
+            "pandas.to_numeric(column, errors='coerce') makes missing values of the text.",
+        )
     return Kind(f"values of type {held}", "Convert it with .astype(float) if it is meant as numbers.")
 
 
@@ -235,7 +246,10 @@ def _floats(column: Any) -> Array:
     if values.dtype.kind in "iuf":
         return values
     numbers = np.full(len(column), np.nan)
-    present = column.drop_nulls().cast(nw.Float64).to_numpy()
+    if values.dtype == object:
+        present = np.array([float(value) for value in column.drop_nulls().to_list()])
+    else:
+        present = column.drop_nulls().cast(nw.Float64).to_numpy()
     numbers[~column.is_null().to_numpy().astype(bool)] = present
     return numbers
 
@@ -246,7 +260,9 @@ def _levels(column: Any) -> Levels:
         distinct = int(present.n_unique())
     except TypeError:  # objects that cannot be compared
         distinct = len(set(map(str, present.to_list())))
-    return Levels(distinct, len(present), [str(value) for value in present.head(20).to_list()])
+    counts = Counter(map(str, present.to_list())) if distinct <= MOST_LEVELS else Counter[str]()
+    first = [str(value) for value in present.head(20).to_list()]
+    return Levels(distinct, len(present), first, len(column), counts.most_common(MOST_COMMON))
 
 
 def _arrow(column: Any) -> Any:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ordag.common.watched import WatchedError, watched
 from ordag.common.words import cut, did_you_mean, quoted, shown
 from ordag.errors import OrdagError, SettingError, UnreadableError
 
@@ -45,6 +46,22 @@ def reader_errors(describe: str, what: str) -> Iterator[None]:
             f"{describe} could not be read as {what} ({reason}): it is damaged, cut off, or another kind of file. Write or "
             "copy it again, or save the table as CSV."
         ) from error
+
+
+def read_apart(read: Callable[..., Any], *given: Any, describe: str, what: str) -> Any:
+    """Call a function that reads a file by a compiled library in a process of its own, which a damaged file may crash."""
+    try:
+        return watched(_read_quietly, read, given, describe, what)
+    except WatchedError as error:
+        raise UnreadableError(
+            f"{describe} could not be read as {what}: the library that reads such files {error}. The file is damaged, or larger than this "
+            "machine can read: write or copy it again, or save the table as CSV."
+        ) from error
+
+
+def _read_quietly(read: Callable[..., Any], given: Sequence[Any], describe: str, what: str) -> Any:
+    with reader_errors(describe, what):
+        return read(*given)
 
 
 def chosen(names: Sequence[str], wanted: str | None, setting: str, describe: str) -> str | None:

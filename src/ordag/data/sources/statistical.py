@@ -9,7 +9,7 @@ from typing import Any
 from ordag.data.reading import Reading
 from ordag.data.sources.frames import open_frame
 from ordag.data.sources.paths import File
-from ordag.data.sources.readers import library, reader_errors
+from ordag.data.sources.readers import library, read_apart
 from ordag.data.sources.source import Source
 from ordag.data.sources.text_layout import TEXT_ENDINGS
 from ordag.errors import UnreadableError
@@ -49,10 +49,16 @@ def open_statistical(file: File, reading: Reading) -> Source | None:
             f"{describe} is not {found.what}, despite its name. If it is text, give it the ending .csv."
         )
     reading.refuse_layout(describe)
-    with file.unchanged(), reader_errors(describe, found.what):
-        frame = found.read(file)
-        file.check_width(frame.shape[1])
+    with file.unchanged():
+        frame = read_apart(_frame_of, FORMATS.index(found), file, describe=describe, what=found.what)
     return open_frame(frame, reading, describe)
+
+
+def _frame_of(number: int, file: File) -> Any:
+    """Read a file of the format with this number."""
+    frame = FORMATS[number].read(file)
+    file.check_width(frame.shape[1])
+    return frame
 
 
 def _stata(file: File) -> Any:

@@ -160,8 +160,15 @@ def find_layout(file: File, reading: Reading) -> Layout:
     mark = "." if point == chosen else point  # such commas are in quotation marks, and pyarrow would refuse them
     return Layout(
         file, compression, chosen, codec, mark, header, _block(head), first, alone, complete,
-        beginning.above, beginning.names, beginning.trailing, notes=(*notes, *beginning.notes), na=tuple(reading.na or ()),
+        beginning.above, beginning.names, beginning.trailing, notes=(*notes, *beginning.notes), na=_absent(reading, point),
     )  # fmt: skip
+
+
+def _absent(reading: Reading, point: str) -> tuple[str, ...]:
+    """Return the cells that stand for a missing value; a whole number also with zeros behind the decimal mark."""
+    cells = list(reading.na or ())
+    whole = [cell for cell in cells if re.fullmatch(r"[+-]?\d+", cell)]
+    return (*cells, *(f"{cell}{point}{'0' * zeros}" for cell in whole for zeros in range(4)))
 
 
 def _other_separator(text: str, chosen: str) -> str | None:

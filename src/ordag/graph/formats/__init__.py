@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import isfinite
 from typing import NamedTuple
 
@@ -59,10 +60,17 @@ def format_of(path: str | os.PathLike[str]) -> str:
 
 
 def write_text(
-    graph: HasEdges, format: str, weights: Weights | None = None, attributes: Attributes | None = None
+    graph: HasEdges,
+    format: str,
+    weights: Weights | None = None,
+    attributes: Attributes | None = None,
+    categories: Sequence[str] = (),
 ) -> str:
-    """Write the graph as text; `weights[i, j]` is the weight of i → j, or `weights["a", "b"]` that of a → b."""
-    return _known(format).write(edge_list(graph, weights, attributes))
+    """Write the graph as text; `weights[i, j]` is the weight of i → j, or `weights["a", "b"]` that of a → b.
+
+    categories: nodes that stand for categories, which DOT draws round and dashed, and GML, GraphML and JSON mark by an attribute.
+    """
+    return _known(format).write(replace(edge_list(graph, weights, attributes), categories=tuple(categories)))
 
 
 def read_text(text: str, format: str) -> EdgeList:

@@ -33,6 +33,8 @@ def write(edges: EdgeList) -> str:
             attributes.append(f"label={_label(name)}")
         if identifier[name] != name:
             attributes.append(f'{NAME}="{encoded(name)}"')
+        if name in edges.categories:
+            attributes += ['kind="category"', 'shape="box"', 'style="rounded,dashed"']
         lines.append(_quoted(identifier[name]) + _listed(attributes))
     for source, target in edges.directed:
         weight = edges.weights.get((source, target))

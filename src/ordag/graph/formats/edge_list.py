@@ -22,13 +22,14 @@ Attributes: TypeAlias = Mapping[Edge, Mapping[str, float | str]]
 
 @dataclass(frozen=True)
 class EdgeList:
-    """Nodes in order, (source, target) pairs, undirected pairs, and the weights and other attributes of arrows."""
+    """Nodes in order, (source, target) pairs, undirected pairs, weights and other attributes of arrows, and which nodes are categories."""
 
     nodes: tuple[str, ...]
     directed: tuple[Edge, ...] = ()
     undirected: tuple[Edge, ...] = ()
     weights: Mapping[Edge, float] = field(default_factory=dict)
     attributes: Attributes = field(default_factory=dict)
+    categories: tuple[str, ...] = ()
 
 
 class HasEdges(Protocol):

@@ -85,6 +85,8 @@ def to_networkx(edges: EdgeList, *, both_ways: bool = False) -> networkx.DiGraph
 
     graph = networkx.DiGraph()
     graph.add_nodes_from(edges.nodes)
+    for name in edges.categories:
+        graph.nodes[name]["kind"] = "category"
     for edge in edges.directed:
         weight = {"weight": edges.weights[edge]} if edge in edges.weights else {}
         graph.add_edge(*edge, **weight, **edges.attributes.get(edge, {}))

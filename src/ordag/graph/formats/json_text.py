@@ -1,8 +1,8 @@
 """JSON.
 
 `{"nodes": [a, …], "directed": [[a, b], …], "undirected": [[a, b], …]}`, and `"weights": [w, …]`, one for each
-directed edge, if there are weights. The document of a fitted model, which lists `"edges": [{"source": a,
-"target": b, "weight": w}, …]` in place of `"directed"`, is read as well.
+directed edge, if there are weights; `"categories": [a, …]` are the nodes that stand for categories. The document of a fitted model,
+which lists `"edges": [{"source": a, "target": b, "weight": w}, …]` in place of `"directed"`, is read as well.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ def write(edges: EdgeList) -> str:
     document: dict[str, Any] = {"nodes": edges.nodes, "directed": edges.directed, "undirected": edges.undirected}
     if edges.weights:
         document["weights"] = [edges.weights.get(edge) for edge in edges.directed]
+    if edges.categories:
+        document["categories"] = edges.categories
     return json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -4,8 +4,9 @@ With F_j(P) the least sum of variable j on parents P, $v_j = 2 F_j(P) / n - 1$: 
 pooled score, and whatever bounds it, stay as they are.
 
 The compiled search over orders takes one matrix for each variable. At a graph with the weights b and variances s_e found, that of the
-rows scaled by $\sqrt{s / s_e}$, and less what the own weights $b_e - b$ explain, has a log residual variance that lies above v_j and
-touches it there, but for the prices of own weights (`Changed.bound`). Graphs that it finds are fitted again.
+rows scaled by $\sqrt{s / s_e}$ has a log residual variance that touches v_j there and lies above it elsewhere (`Changed.bound`). Where an
+environment has weights b_e of its own, what $b_e - b$ explains is taken out first: that still touches, but lies above only for more
+parents, and knows no price of own weights. So graphs that it finds are fitted again, and single arrows are changed by v_j itself.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ class Changed:
         return self._arguments(self._same.correlations(), np.zeros(self.p))
 
     def bound(self, parents: Sequence[int]) -> dict[str, Any]:
-        """Return the arguments of `OrderSearch` that bound the log variances from above and touch them at a graph."""
+        """Return the arguments of `OrderSearch` for log variances near these, which touch them at a graph."""
         fitted = [self.equation(j, mask) for j, mask in enumerate(parents)]
         shared = self._same
         parts, which = list(shared.parts), list(shared.which)

@@ -13,20 +13,25 @@ from ordag.common.arrays import Array
 from ordag.common.checks import Seed, as_list
 from ordag.common.linalg import inverse, lengths
 from ordag.common.settings import choice, seed, setting, whole
-from ordag.common.words import counted, listed
+from ordag.common.words import counted, joined, listed
+from ordag.data.causes import Categories
 from ordag.data.environments import Environments
 from ordag.data.equations import Equations
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import LeastRows, least_squares_rows
-from ordag.errors import SettingError
+from ordag.errors import SettingError, TooFewRowsError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints, without_causes
+from ordag.learners.causes import CauseRules, free_rules, within_all
 from ordag.learners.found import Found
 from ordag.learners.order_search.engine import Optimum
+from ordag.learners.pooled.cause_resampling import CausedPosterior
+from ordag.learners.pooled.cause_search import search_with_causes
+from ordag.learners.pooled.consensus import LIKELY
 from ordag.learners.pooled.posterior import Posterior
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
-from ordag.learners.pooled.search import pooled_search
+from ordag.learners.pooled.search import PooledResult, pooled_search
 from ordag.learners.pooled.variances import ROWS_PER_PARENT
 from ordag.learners.result import Learned
 from ordag.learners.settings import MethodSettings, kicks
@@ -130,6 +135,9 @@ class PooledSettings(MethodSettings):
         if found.result.environments is not None:
             equations = found.result.equations_in(agreed).ordered(np.argsort(posterior.order))
         shown = _shown(found.names, posterior.order, agreed)
+        probabilities = posterior.probabilities(found.sample)
+        if found.causes is not None and probabilities is not None and probabilities.causes is not None:
+            shown |= {"causes": replace(found.causes, arrows=probabilities.causes > LIKELY), "score": found.score}
         return replace(found, **shown, optimum=found.graph, equations=equations)
 
     def alone(self) -> Self:
@@ -140,9 +148,12 @@ class PooledSettings(MethodSettings):
         return self.draws != 0
 
 
-def pooled(table: Table, settings: PooledSettings, known: Constraints | None = None) -> Found:
+def pooled(
+    table: Table, settings: PooledSettings, known: Constraints | None = None, rules: CauseRules | None = None
+) -> Found:
     """Learn the Dag of the lowest pooled score. `PooledSettings.finished` goes on from there."""
     moments = table.moments
+    categories = None if moments.causes is None else Categories(moments.causes)
     equations, environments = Equations.of(moments), Environments.of(moments)
     if equations is not None and equations.external:
         known = without_causes(moments.names, equations.external, known)
@@ -156,9 +167,15 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
     if series is not None:  # error variances are those of the present alone
         grouped = [list(range(series.p))] if grouped is None else grouped
         pairs = series.p * (series.p - 1) // 2 + series.lags * series.p**2
-    few = moments.n < least_squares_rows(moments.p)
+    pooled_moments = moments.pooled() if categories is None else within_all(moments, categories)
+    few = pooled_moments.n < least_squares_rows(moments.p)
+    if few and categories is not None:
+        raise TooFewRowsError(
+            f"{counted(moments.n, 'row')} are too few for regressions on all of {moments.p} variables beside the values of "
+            f"{joined(list(categories.names))}: hold the categories fixed (adjust, --adjust), or use fewer variables.",
+            ["cause"],
+        )
     before = None if known is None else known.before
-    pooled_moments = moments.pooled()
     factors = None if settings.groups is None else without_units(pooled_moments, grouped or [])
     ordering = find_order(
         Table(pooled_moments if factors is None else pooled_moments.scaled(factors), progress=table.tell),
@@ -169,30 +186,33 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
         ordering = ordering.of_units(pooled_moments, factors)
     assert isinstance(settings.seed, int), "the settings make a number of any seed"
     search_seed, draw_seed = np.random.SeedSequence(settings.seed).spawn(2)
-    result = pooled_search(
-        ordering,
-        groups=grouped,
-        spread=spread,
-        pairs=pairs,
-        kicks=settings.kicks,
-        seed=search_seed,
-        known=known,
-        equations=equations,
-        environments=environments,
-        labels=None if table.profile is None else table.profile.labels,
-        progress=table.tell,
-    )
+    given: dict[str, Any] = {
+        "groups": grouped,
+        "spread": spread,
+        "kicks": settings.kicks,
+        "seed": search_seed,
+        "known": known,
+        "labels": None if table.profile is None else table.profile.labels,
+        "progress": table.tell,
+    }
+    result: PooledResult
+    if categories is None:
+        result = pooled_search(ordering, pairs=pairs, equations=equations, environments=environments, **given)
+    else:
+        result = search_with_causes(ordering, categories, rules or free_rules(categories), **given)
     remarks = () if equations is None else tuple(equations.remarks)
     if environments is not None and result.equations is not None:
         equations = result.equations.ordered(np.argsort(ordering.order))
-    posterior = Posterior(result, ordering.order, settings.draws, draw_seed)
+    kind = Posterior if categories is None else CausedPosterior
+    posterior = kind(result, ordering.order, settings.draws, draw_seed)
     return Found(
         recipe=settings,
         moments=moments,
         result=result,
         equations=equations,
-        **_shown(moments.names, ordering.order, result.best),
+        **_shown(moments.names, ordering.order, result.best) | {"score": result.total},
         posterior=posterior,
+        causes=result.found_causes(categories, ordering.order),
         warnings=(
             *ordering.warnings,
             *([_few_rows_sentence(moments)] if few else []),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,12 @@ CLASS = 0.9
 """The share of the drawn graphs with an edge whose own class has its arrow, from which on the arrow is said to follow from the class."""
 
 
+class Models(Protocol):
+    """Resamples to which graphs can be fitted."""
+
+    def model(self, seed: np.random.SeedSequence, graph: Mask) -> LinearSEM: ...
+
+
 @dataclass(frozen=True)
 class Probabilities:
     """The probability of i → j at [i, j], in the columns' own order.
@@ -46,7 +52,8 @@ class Probabilities:
     kind: "rows" for resamples of the rows, "moments" for Gaussian ones with the moments of the table.
     draws: resamples. errors: the standard error of every probability, from how much the resamples differ.
     compelled: the share of graphs, one drawn for every resample, whose own equivalence class has i → j. told: the same for the classes
-    that experiments or environments leave, None without any.
+    that experiments or environments leave, None without any. causes: the probability of an arrow from each category that may be a cause,
+    [c, j].
     """
 
     arrows: Array
@@ -55,6 +62,7 @@ class Probabilities:
     errors: Array
     compelled: Array
     told: Array | None = None
+    causes: Array | None = None
 
     @property
     def joined(self) -> Array:
@@ -116,11 +124,19 @@ class Posterior:
             self._known[kind] = self._averages(kind, None if rows is None else rows[:, self.order])
         return self._known.get(kind)
 
+    def _resampled(self, rows: Array | None) -> Resampled:
+        """Return the posterior in resamples of rows with the columns in the order of the moments."""
+        return Resampled(self._found, rows)
+
+    def _redrawn(self, rows: Array | None) -> Models:
+        """Return resamples of such rows at full strength."""
+        return redrawn(self._found, rows, strength=1.0)
+
     def _averages(self, kind: str, rows: Array | None) -> Probabilities:
-        resampled, seeds = Resampled(self._found, rows), children(self._seed, self._most)
+        resampled, seeds = self._resampled(rows), children(self._seed, self._most)
         arrows, compelled, told, graphs, errors = [], [], [], [], np.zeros(0)
         equations = self._found.equations
-        apart = None if equations is None else equations.told_apart
+        apart = None if equations is None or not equations.targets else equations.told_apart
         for first in range(0, self._most, BATCH):
             draws = resampled.run(seeds[first : first + BATCH])
             arrows += [one.arrows for one in draws]
@@ -133,11 +149,11 @@ class Posterior:
             if errors.max() <= self._precise:
                 break
         self._graphs[kind] = graphs
-        averages = np.mean(arrows, axis=0), errors, np.mean(compelled, axis=0)
-        mean, errors, shares = (self._by_column(one) for one in averages)
-        return Probabilities(
-            mean, kind, len(arrows), errors, shares, self._by_column(np.mean(told, axis=0)) if told else None
-        )
+        mean, p = np.mean(arrows, axis=0), len(self.order)
+        averages = mean[:p], errors[:p], np.mean(compelled, axis=0)
+        whole, errors, shares = (self._by_column(one) for one in averages)
+        by_told = self._by_column(np.mean(told, axis=0)) if told else None
+        return Probabilities(whole, kind, len(arrows), errors, shares, by_told, self._of_causes(mean[p:]))
 
     def effects(self, rows: Array | None) -> Iterator[Array]:
         """Yield the total effects in every resample, of i on j at [i, j]: those of its model."""
@@ -157,7 +173,7 @@ class Posterior:
         They are fitted at full strength, so that they vary as estimates do. A resample to which its graph cannot be fitted is left out.
         """
         drawn = self._drawn(rows)
-        resamples = redrawn(self._found, None if rows is None else rows[:, self.order], strength=1.0)
+        resamples = self._redrawn(None if rows is None else rows[:, self.order])
         for seed, graph in zip(children(self._seed, len(drawn)), drawn, strict=True):
             try:
                 yield resamples.model(seed, graph)
@@ -167,16 +183,32 @@ class Posterior:
     def graphs(self, rows: Array | None) -> Iterator[Mask]:
         """Yield the graph that was drawn for every resample, without arrows of little probability."""
         for graph in self._drawn(rows):
-            yield self._by_column(graph)
+            yield self._by_column(graph[: len(self.order)])
+
+    def causes(self, rows: Array | None) -> Iterator[Mask]:
+        """Yield the arrows from categories, [c, j], of the graph that was drawn for every resample."""
+        for graph in self._drawn(rows):
+            yield self._of_causes(graph[len(self.order) :])
+
+    def _of_causes(self, by_position: Arrows) -> Arrows:
+        """Return arrows from categories to positions as arrows to columns."""
+        arrows = np.zeros_like(by_position)
+        arrows[:, self.order] = by_position
+        return arrows
 
     def _drawn(self, rows: Array | None) -> list[Mask]:
-        """Return the graph of every resample without arrows that are not `LIKELY_ENOUGH`, over the positions of the order."""
+        """Return the graph of every resample without arrows that are not `LIKELY_ENOUGH`, over the positions of the order.
+
+        Arrows from categories are further rows.
+        """
         probabilities = self.probabilities(rows)
         if probabilities is None:
             return []
         p, likely = len(self.order), (probabilities.arrows >= LIKELY_ENOUGH)[np.ix_(self.order, self.order)]
-        graphs = self._graphs[probabilities.kind]
-        return [np.unpackbits(bits, count=p * p).reshape(p, p).astype(bool) & likely for bits in graphs]
+        if probabilities.causes is not None:
+            likely = np.concatenate([likely, (probabilities.causes >= LIKELY_ENOUGH)[:, self.order]])
+        size, graphs = len(likely), self._graphs[probabilities.kind]
+        return [np.unpackbits(bits, count=size * p).reshape(size, p).astype(bool) & likely for bits in graphs]
 
     def compelled(self, rows: Array | None) -> Mask:
         """The arrows that follow from the equivalence class; without resamples, from the best one where error variances say nothing."""

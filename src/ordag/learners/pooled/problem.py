@@ -61,11 +61,7 @@ class Problem:
     @cached_property
     def masks(self) -> tuple[list[int], list[int], list[int]]:
         """The possible parents, the required parents, and the variables that must come first, of every variable."""
-        p = self.score.p
-        if self.known is None:
-            return [(1 << p) - 1 & ~(1 << j) for j in range(p)], [0] * p, [0] * p
-        known = self.known
-        return packed_columns(known.allowed), packed_columns(known.required), packed_columns(known.before)
+        return masks_of(self.known, self.score.p)
 
     def _single_changes(self, best: Optimum, turns_alone: bool) -> Iterator[Change]:
         """Yield the additions, removals and reversals of one arrow that may lower the score."""
@@ -103,3 +99,10 @@ class Problem:
                     with_j = variances.log_variance(i, parents[i] | 1 << j)
                     if rise + local.term(i, with_j) - local.term(i, float(best.v[i])) < MOST_RISE:
                         yield {j: (without, value), i: (parents[i] | 1 << j, with_j)}
+
+
+def masks_of(known: Constraints | None, p: int) -> tuple[list[int], list[int], list[int]]:
+    """Return the possible parents, the required parents, and the variables that must come first, of each of p variables."""
+    if known is None:
+        return [(1 << p) - 1 & ~(1 << j) for j in range(p)], [0] * p, [0] * p
+    return packed_columns(known.allowed), packed_columns(known.required), packed_columns(known.before)

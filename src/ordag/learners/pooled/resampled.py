@@ -179,8 +179,8 @@ class RedrawnPart(Redrawn):
         # residuals are shorter than the errors
         self._rows *= np.sqrt(self._rows.shape[1] * self._own_weights.sum() / scatter)
         self._own = self._near_by(self._own_weights)
-        # a thinned sample still has the differences between clusters in full
-        whole = labels.unit is not None
+        # a thinned sample still has the differences between clusters in full, but only a part of the blocks of a series
+        whole = labels.cluster is not None and labels.unit is not None and np.array_equal(labels.unit, labels.cluster)
         self._share = 1.0 if whole else float(np.sqrt(min(1.0, len(order) / self.moments.rows)))
 
     def _centred(self, rows: Array, weights: Array) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.bits import packed_columns
 from ordag.common.linalg import lengths, triangle
+from ordag.data.causes import Categories
 from ordag.data.environments import Environments
 from ordag.data.equations import Equations
 from ordag.data.labels import RowLabels
@@ -23,6 +24,7 @@ from ordag.graph.dag import Dag
 from ordag.graph.links import Links
 from ordag.graph.partly_directed import meek
 from ordag.knowledge.masks import Constraints
+from ordag.learners.causes import FoundCauses
 from ordag.learners.order_search.engine import Optimum, OrderSearch
 from ordag.learners.pooled.changed_search import descend_with_changes, restart_with_changes, starts_with_changes
 from ordag.learners.pooled.environments import Changed
@@ -103,6 +105,11 @@ class PooledResult(Problem, Result):
     def best(self) -> Optimum:
         return self.optima[0]
 
+    @property
+    def total(self) -> float:
+        """The score of the best graph."""
+        return self.best.score
+
     by_probabilities = True
 
     @property
@@ -117,6 +124,13 @@ class PooledResult(Problem, Result):
     def spread(self) -> float:
         """The factor by which the error variances differ."""
         return self.score.ratio(self.best.v)
+
+    cause_count = 0
+    """Categories that may be causes."""
+
+    def found_causes(self, categories: Categories | None, order: Indices) -> FoundCauses | None:
+        """Return the arrows from categories in the best graph."""
+        return None
 
     def scored(self, dag: Mask) -> Optimum:
         """Return a graph over the positions with its score and a topological order."""

@@ -1,7 +1,7 @@
 // The card of what is selected: an edge with its evidence, or a variable with its equation, causes, effects and total effects.
 
-import { equationOf, figuresOf, meaningOf, neighboursOf, robustnessOf, sureness, titleOf } from "./facts.js";
-import { otherEnd, reached, totalEffects } from "./relations.js";
+import { equationOf, figuresOf, groupsOf, meaningOf, neighboursOf, robustnessOf, sureness, titleOf } from "./facts.js";
+import { categoryOf, otherEnd, reached, totalEffects } from "./relations.js";
 import { element, keepFocus, named, number, refill, shape } from "./text.js";
 
 const MOST_LISTED = 12;
@@ -84,6 +84,7 @@ function aboutPair(state, k, more) {
     ),
     element("p", {}, ...sureness(doc, k)),
     robustnessOf(doc, k),
+    ...(groupsOf(doc, doc.pairs.source[k], doc.pairs.target[k]) ?? []),
     element("h4", {}, "Equation of the effect"),
     equationOf(doc, doc.pairs.target[k], state.relations) ?? element("p", { class: "soft" }, "A class of graphs has no equations."),
     element("p", {}, "Ends: ", variableButton(state, doc.pairs.source[k]), " ", variableButton(state, doc.pairs.target[k])),
@@ -132,6 +133,7 @@ function aboutVariable(state, j, more) {
       ),
     ];
   };
+  if (categoryOf(doc, j)) return aboutCategory(state, j, links);
   const before = [...reached(doc, related, j, true)];
   const equation = equationOf(doc, j, related);
   return [
@@ -154,6 +156,19 @@ function aboutVariable(state, j, more) {
         )
       : element("p", { class: "soft" }, "none"),
     ...effects(state, j, more),
+  ];
+}
+
+/** A category: its groups, and their means of the variables that it has an effect on. */
+function aboutCategory(state, j, links) {
+  const { doc, relations: related } = state,
+    { levels, effects: own } = categoryOf(doc, j);
+  return [
+    close(state),
+    element("h3", {}, named(doc.names[j], 60)),
+    element("p", { class: "soft" }, `a category of ${levels.length} groups, which may be a cause and has none`),
+    ...links("Direct effects", related.out[j]),
+    ...own.flatMap((one) => groupsOf(doc, j, one.target)),
   ];
 }
 

@@ -120,7 +120,10 @@ export function createControls(box, state, say) {
 
   function expectedWords() {
     if (!rule) return "";
-    if (rule.evidence === "edge_probability") return "false edges expected, by the probabilities of the edges shown";
+    if (rule.evidence === "edge_probability") {
+      const besides = pairs.reason.includes("hidden") ? "; those that hidden common causes make come on top" : "";
+      return `false edges expected, by the probabilities of the edges shown${besides}`;
+    }
     if (state.expected === null) return "false edges expected: not known, because these p-values come after the search chose its edges";
     const from =
       state.level === null

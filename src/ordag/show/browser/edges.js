@@ -1,6 +1,7 @@
 // How an edge looks, in every drawing: width by standardised weight, colour and head by sign, opacity by how sure it is, dashes where
 // its direction is near a tie, no head where it has none, a ring at its start where knowledge gives the direction.
 
+import { categoryOf } from "./relations.js";
 import { shape } from "./text.js";
 
 export const TALL = 32;
@@ -21,7 +22,7 @@ export function looks(doc, k) {
     opacity: 0.4 + 0.6 * Math.min(Math.max(strength ?? 1, 0), 1),
     dashed: pairs.kind[k] !== "line" && pairs.tied[k],
     head: pairs.kind[k] !== "line",
-    known: pairs.kind[k] === "arrow" && pairs.reason?.[k] === "knowledge",
+    known: pairs.kind[k] === "arrow" && pairs.reason?.[k] === "knowledge" && !categoryOf(doc, pairs.source?.[k]),
   };
 }
 
@@ -102,7 +103,13 @@ export function legendOf(doc, present) {
     [some("reason", (reason, k) => looks(doc, k).known), { reason: "knowledge" }, "ring: direction given by your knowledge"],
     [some("kind", (kind) => kind === "line"), { size: null, kind: "line" }, "no head: these data leave the direction open"],
   ];
-  return kinds.filter(([is]) => is).map(([, changed, words]) => [example({ ...usual, ...changed }), words]);
+  const found = kinds.filter(([is]) => is).map(([, changed, words]) => [example({ ...usual, ...changed }), words]);
+  return doc.categories?.length ? [...found, [roundBox(), "round, dashed box: a category, which may be a cause and has none"]] : found;
+}
+
+function roundBox() {
+  const box = shape("rect", { x: 6, y: 2, width: 38, height: 12, rx: 6 });
+  return shape("svg", { width: 50, height: 16, viewBox: "0 0 50 16", "aria-hidden": "true" }, shape("g", { class: "node category" }, box));
 }
 
 function example({ size, strength, kind, tied, reason }) {

@@ -1,6 +1,6 @@
 // Sentences and figures about an edge or a variable, for the tip and the card.
 
-import { otherEnd } from "./relations.js";
+import { categoryOf, otherEnd } from "./relations.js";
 import { chance, counted, element, named, number, percent } from "./text.js";
 
 const REASONS = {
@@ -9,6 +9,7 @@ const REASONS = {
   hidden: "a hidden common cause could explain it",
   class: "its direction follows from the class, without variances",
   knowledge: "its direction is given by your knowledge",
+  category: "its direction is given: a category has no causes",
   experiment: "its direction follows from experiments",
   environment: "its direction follows from what differs between environments",
   pending: "the evidence for its direction is being computed",
@@ -37,6 +38,7 @@ export function meaningOf(doc, k, related) {
   const { source, target, kind, weight } = doc.pairs;
   const a = named(doc.names[source[k]]),
     b = named(doc.names[target[k]]);
+  if (categoryOf(doc, source[k])) return ["The groups of ", a, " differ in ", b, ", with the other causes of ", b, " held fixed."];
   if (kind[k] === "line") return ["These data join ", a, " and ", b, " but leave open which is the cause."];
   if (!weight || weight[k] === null) return ["An edge from ", a, " to ", b, " is not in the graph as learned, so it has no weight."];
   const change = `${number(Math.abs(weight[k]))} ${weight[k] < 0 ? "lower" : "higher"}`;
@@ -67,7 +69,10 @@ export function figuresOf(doc, k) {
   if (has("standardised")) said.push(["standardised", number(pairs.standardised[k]), "in standard deviations of both ends"]);
   if (has("edge_probability")) said.push(["edge", percent(pairs.edge_probability[k]), "probability that the two are joined"]);
   if (has("probability")) said.push(["arrow", percent(pairs.probability[k]), "probability that they are joined in this direction"]);
-  if (has("p_value") && !has("edge_probability")) said.push(["p edge", chance(pairs.p_value[k]), "p-value of the edge"]);
+  const category = categoryOf(doc, pairs.source[k]);
+  const test = category?.effects.find((one) => one.target === pairs.target[k]);
+  if (test) said.push([`F(${test.df.join(", ")})`, `${number(test.f)}, p ${chance(test.p_value)}`, "test that all groups are alike"]);
+  if (has("p_value") && !has("edge_probability") && !category) said.push(["p edge", chance(pairs.p_value[k]), "p-value of the edge"]);
   if (has("q_value")) said.push(["q edge", chance(pairs.q_value[k]), "least false-discovery rate at which it is found"]);
   if (has("direction_p_value")) said.push(["p direction", chance(pairs.direction_p_value[k]), "small if the direction is clear"]);
   if (has("support")) said.push(["support", percent(pairs.support[k]), "of the resamples have it"]);
@@ -81,7 +86,8 @@ export function sureness(doc, k) {
   const { pairs } = doc,
     words = [];
   if (pairs.kind[k] === "absent") words.push("not in the graph as learned");
-  if (pairs.kind[k] !== "line") words.push(`${reasonOf(pairs, k)}${isNearTie(pairs, k) ? ", and they are near a tie" : ""}`);
+  if (categoryOf(doc, pairs.source[k])) words.push(REASONS.category);
+  else if (pairs.kind[k] !== "line") words.push(`${reasonOf(pairs, k)}${isNearTie(pairs, k) ? ", and they are near a tie" : ""}`);
   return words.length ? [`${words.join("; ").replace(/^./, (letter) => letter.toUpperCase())}.`] : [];
 }
 
@@ -94,9 +100,9 @@ export function robustnessOf(doc, k) {
 
 /** The equation of a variable, as learned. */
 export function equationOf(doc, j, related) {
-  const { weight, kind } = doc.pairs,
+  const { weight, kind, source } = doc.pairs,
     { intercept, variance } = doc.model;
-  if (!weight || !intercept) return null;
+  if (!weight || !intercept || categoryOf(doc, j)) return null;
   const parts = [element("b", {}, named(doc.names[j])), " = ", number(intercept[j])];
   const links = related.into[j]
     .filter((k) => kind[k] === "arrow" && weight[k] !== null)
@@ -105,8 +111,40 @@ export function equationOf(doc, j, related) {
     parts.push(weight[k] < 0 ? " − " : " + ", `${number(Math.abs(weight[k]))} · `, named(doc.names[otherEnd(doc, k, j)], 20));
   }
   if (links.length > 12) parts.push(` + ${links.length - 12} more`);
+  for (const k of related.into[j])
+    if (categoryOf(doc, source[k])) parts.push(" + a number for each group of ", named(doc.names[source[k]], 20));
   parts.push(` + error of variance ${number(variance[j])}`);
   return element("p", { class: "equation" }, ...parts);
+}
+
+/** The means of the groups of a category in one variable, as a table; null where they are not known. */
+export function groupsOf(doc, at, target) {
+  const category = categoryOf(doc, at);
+  const found = category?.effects.find((one) => one.target === target);
+  if (!found) return null;
+  const cell = (value) => element("td", {}, value);
+  const head = ["", "rows", "mean", "difference"].map((title) => element("th", { scope: "col" }, title));
+  const rows = category.levels.map((level, g) => {
+    const error = found.std_errors[g];
+    const apart = error === null ? "" : `${number(found.differences[g])} ± ${number(error, 2)}`;
+    return element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, named(level, 24)),
+      cell(found.rows[g]),
+      cell(number(found.means[g], 4)),
+      cell(apart),
+    );
+  });
+  return [
+    element("h4", {}, "Groups of ", named(doc.names[at], 24), " in ", named(doc.names[target], 24)),
+    element("table", { class: "groups" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)),
+    element(
+      "p",
+      { class: "soft" },
+      "Differences are from the first group, with the other causes held fixed, and have their standard errors.",
+    ),
+  ];
 }
 
 /** A few words about a variable. */

@@ -4,13 +4,14 @@ import { createCamera } from "./camera.js";
 import { keyOf } from "./changes.js";
 import { BADGES, TALL, edgeShapes, headLength, looks } from "./edges.js";
 import { shortened } from "./names.js";
-import { otherEnd, reached } from "./relations.js";
+import { categoryOf, otherEnd, reached } from "./relations.js";
 import { element, refill, shape, widthOf } from "./text.js";
 import { bowedWay, clearWay, freePlace, gapsBetween, passes, uprightWay } from "./ways.js";
 
 const SMALLEST = 12;
 const TEXT = 14;
 const WALK = 450;
+const OWN_HEAD = 11; // the length of the head of an arrow of the user's own
 const MOST_CROSSINGS = 20000;
 
 /** Draw into a box; gives { zoom(factor), fit(), focus(j), update(changed) }. `tip` shows words beside the pointer. */
@@ -19,8 +20,9 @@ export function drawGraph(box, state, tip) {
   let doc, labels, half, place, moved, rank, keys, current;
   let nodes = [];
   const edgeLayer = shape("g", { class: "edges" }),
+    ownLayer = shape("g", { class: "own" }),
     nodeLayer = shape("g", { class: "nodes" });
-  const world = shape("g", {}, edgeLayer, nodeLayer);
+  const world = shape("g", {}, edgeLayer, ownLayer, nodeLayer);
   const svg = shape(
     "svg",
     { class: "graph", role: "group", "aria-label": "Graph, causes above effects. Arrow keys walk along its edges." },
@@ -142,6 +144,13 @@ export function drawGraph(box, state, tip) {
         way = through(gapsBetween([x0, ya + (to * TALL) / 2], [x1, end], others, 4 * (k % 3)));
       return { ...way, x: x1, y: end, angle: (to * Math.PI) / 2 };
     }
+    return bowed(a, b, long, others);
+  }
+
+  /** A way straight from one variable to another, bowed where that keeps it clear of boxes. */
+  function bowed(a, b, long, others) {
+    const [xa, ya] = place[a],
+      [xb, yb] = place[b];
     const dx = xb - xa,
       dy = yb - ya,
       length = Math.hypot(dx, dy) || 1;
@@ -221,6 +230,40 @@ export function drawGraph(box, state, tip) {
       (is, k) => is && doc.pairs.kind[k] === "arrow" && place[target[k]][1] < place[source[k]][1],
     ).length;
     mark();
+    drawOwn();
+  }
+
+  /** A graph of the user's own over the learned one: `state.own` has its arrows and lines, and the pairs of claims that are broken. */
+  function drawOwn() {
+    const { own } = state;
+    svg.classList.toggle("tested", Boolean(own));
+    if (!own) return void refill(ownLayer);
+    const crossed = boxes();
+    const way = ([a, b], long) =>
+      bowed(
+        a,
+        b,
+        long,
+        crossed.filter((_, j) => j !== a && j !== b),
+      );
+    const arrow = (ends) => {
+      const { path, x, y, angle } = way(ends, OWN_HEAD);
+      const back = (turn) => `${(x - OWN_HEAD * Math.cos(angle + turn)).toFixed(1)} ${(y - OWN_HEAD * Math.sin(angle + turn)).toFixed(1)}`;
+      return shape(
+        "g",
+        {},
+        shape("path", { class: "line", d: path }),
+        shape("path", { class: "head", d: `M${x} ${y}L${back(0.4)}L${back(-0.4)}Z` }),
+      );
+    };
+    const broken = ([a, b, k]) =>
+      shape("path", { class: k === own.bright ? "broken bright" : "broken", "data-claim": k, d: way([a, b], 0).path });
+    refill(
+      ownLayer,
+      ...own.broken.map(broken),
+      ...own.lines.map((ends) => shape("path", { class: "line", d: way(ends, 0).path })),
+      ...own.arrows.map(arrow),
+    );
   }
 
   function drawNodes() {
@@ -228,7 +271,7 @@ export function drawGraph(box, state, tip) {
       const node = shape(
         "g",
         {
-          class: "node",
+          class: categoryOf(doc, j) ? "node category" : "node",
           tabindex: j === current ? 0 : -1,
           role: "button",
           "data-variable": j,
@@ -246,7 +289,7 @@ export function drawGraph(box, state, tip) {
             current = j;
           },
         },
-        shape("rect", { x: -half[j], y: -TALL / 2, width: 2 * half[j], height: TALL, rx: 8 }),
+        shape("rect", { x: -half[j], y: -TALL / 2, width: 2 * half[j], height: TALL, rx: categoryOf(doc, j) ? TALL / 2 : 8 }),
         shape("text", { "text-anchor": "middle", "dominant-baseline": "central", y: 1 }, labels[j]),
       );
       node.setAttribute("transform", `translate(${place[j][0]} ${place[j][1]})`);
@@ -449,6 +492,7 @@ export function drawGraph(box, state, tip) {
       else if (changed.has("present") || changed.has("marks")) drawEdges();
       else if (changed.has("chosen") || changed.has("hovered") || changed.has("overlay")) mark();
       if (changed.has("overlay")) drawNumbers();
+      if (changed.has("own")) drawOwn();
       if (changed.has("chosen") && !changed.has("answer") && state.chosen?.variable !== undefined) {
         nodes.forEach((node, i) => node.setAttribute("tabindex", i === state.chosen.variable ? 0 : -1));
         focus(state.chosen.variable);

@@ -1,6 +1,8 @@
 // The panels of text and tables: sentences, verdict, checks, units, other methods, data, how to reproduce the answer.
 
 import { drawChart } from "./charts.js";
+import { holesMap, overviewTable } from "./overview.js";
+import { categoryOf } from "./relations.js";
 import { rowTable } from "./rows.js";
 import { toClipboard } from "./table.js";
 import { counted, element, named, number, refill } from "./text.js";
@@ -19,11 +21,31 @@ export function writeFound(doc, at) {
   refill(at("short"), ...parts.flatMap((part, i) => [element("span", {}, i < parts.length - 1 ? `${part} ·` : part), " "]));
 }
 
+/** Which equations differ between environments. */
+function changedEquations(rows) {
+  if (!rows?.length) {
+    return null;
+  }
+  const cells = (tag, row) => element("tr", {}, ...row.map((text) => element(tag, {}, text)));
+  return element(
+    "details",
+    { class: "rows", open: "" },
+    element("summary", {}, "Equations that differ between environments"),
+    element(
+      "table",
+      {},
+      element("thead", {}, cells("th", ["equation of", "in", "differs", "p"])),
+      element("tbody", {}, ...rows.map((row) => cells("td", row))),
+    ),
+  );
+}
+
 export function writeVerdict(doc, at) {
   refill(
     at("verdict-body"),
     element("p", { class: `verdict ${doc.verdict.light}` }, doc.verdict.sentence),
     doc.verdict.help ? element("details", {}, element("summary", {}, "What this rests on"), element("p", {}, doc.verdict.help)) : null,
+    changedEquations(doc.changes),
     ...doc.warnings.map((sentence) => element("p", { class: "warning" }, element("b", {}, "Warning. "), sentence)),
   );
 }
@@ -124,7 +146,7 @@ export function writeMethods(doc, at) {
 
 export function writeData(doc, at) {
   const { data } = doc,
-    all = doc.names.map((_, j) => j);
+    all = doc.names.flatMap((_, j) => (categoryOf(doc, j) ? [] : [j]));
   const columns = [
     { title: "variable", text: true, value: (j) => named(doc.names[j]) },
     { title: "mean", value: (j) => number(data.mean[j]) },
@@ -148,7 +170,10 @@ export function writeData(doc, at) {
   const none = data.least ? "" : " Only moments were given, so there are no ranges and no histograms.";
   refill(
     at("data-body"),
-    element("p", {}, `${counted(data.rows, "row")} of ${counted(doc.names.length, "variable")}${dropped}.${worth}${sampled}${none}`),
+    element("p", {}, `${counted(data.rows, "row")} of ${counted(all.length, "variable")}${dropped}.${worth}${sampled}${none}`),
+    data.columns ? overviewTable(data.columns) : null,
+    data.holes ? holesMap(data.holes) : null,
+    data.columns ? element("h3", { class: "next" }, "Means and ranges of the variables") : null,
     rows.element,
     data.histograms.length
       ? element("details", {}, element("summary", {}, "Histograms of the columns"), element("div", { class: "charts" }))

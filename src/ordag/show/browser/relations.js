@@ -21,9 +21,10 @@ export function relations(doc, present) {
   return { into, out, lines, degree, busiest };
 }
 
-/** The first variable of the order that something follows from; the first of all where nothing does. */
+/** The first variable of the order that something follows from; the first of all where nothing does. Categories are none. */
 export function firstCause(doc, related) {
-  return doc.order.find((j) => related.out[j].length) ?? doc.order[0];
+  const variables = doc.order.filter((j) => !categoryOf(doc, j));
+  return variables.find((j) => related.out[j].length) ?? variables[0];
 }
 
 /** Everything that arrows lead to from a variable, or with `back` everything from which they lead to it. */
@@ -41,6 +42,11 @@ export function reached(doc, related, start, back = false) {
     }
   }
   return seen;
+}
+
+/** The category that a node stands for: its groups and their means; undefined for a variable. */
+export function categoryOf(doc, j) {
+  return doc.categories?.find((one) => one.at === j);
 }
 
 /** The other end of a pair. */

@@ -215,7 +215,8 @@ def _paint(scene: Scene, ax: Axes | None = None) -> Axes:
         if box.radius:
             style = f"round,pad=0,rounding_size={box.radius}"
             ax.add_patch(FancyBboxPatch((box.x, box.y), box.width, box.height, boxstyle=style, facecolor=box.fill, edgecolor=box.rim,
-                                        linewidth=scale * box.thickness, alpha=box.opacity, zorder=3))  # fmt: skip
+                                        linewidth=scale * box.thickness, alpha=box.opacity, zorder=3,
+                                        linestyle=(0.0, (4.0, 2.4)) if box.dashed else "solid"))  # fmt: skip
     for word in scene.words:
         ax.text(
             word.x, word.y, word.text, fontsize=scale * word.size, color=word.colour, zorder=4, rotation=90.0 if word.turned else 0.0,

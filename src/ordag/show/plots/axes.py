@@ -51,8 +51,8 @@ def order(view: View, axes: Callable[..., Axes], *, ties: bool = True, most: int
             f"kind='order': {fit.method} finds a class of graphs, which has no order; learn with orient_by_order='class', or with "
             "another method."
         )
-    short_names = labels(fit.names)
-    names = [short_names[fit.names[j]] for j in view.order[:most]]
+    short_names, order = labels(fit.names), [j for j in view.order if j < len(fit.names)]
+    names = [short_names[fit.names[j]] for j in order[:most]]
     p = len(names)
     rows = np.arange(p)
     columns: dict[str, Any] = {name: values[:most] for name, values in fit.step_columns.items()}
@@ -68,8 +68,8 @@ def order(view: View, axes: Callable[..., Axes], *, ties: bool = True, most: int
         ax.set_xlabel("variance given the earlier variables", **PLAIN)
     else:
         assert fit.refit is not None
-        variances = np.asarray(fit.refit.sem.omega)[view.order[:most]]
-        df = fit.refit.residual_df[view.order[:most]].astype(float)
+        variances = np.asarray(fit.refit.sem.omega)[order[:most]]
+        df = fit.refit.residual_df[order[:most]].astype(float)
         start, end = (variances * df / chdtri(df, tail) for tail in (0.025, 0.975))
         ax.plot(variances, rows, "o", color=BLUE, ms=6, label="variance given its parents")
         ax.hlines(rows, start, end, color=BLUE, linewidth=1.4, label="its 95 % interval, for Gaussian errors")

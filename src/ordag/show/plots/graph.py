@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from ordag.errors import ColumnError, SettingError
 from ordag.graph.links import Links
 from ordag.picture.layout import MARGIN
 from ordag.picture.scene import (
+    CATEGORY,
     SMALL,
     Scene,
     Stroke,
@@ -46,7 +48,8 @@ def graph(view: View, *, legend: bool = True, numbers: bool = False) -> Scene:
         )
     edges = strokes(view)
     weights = view.pairs.weight[: len(edges)].tolist() if numbers else []
-    return graph_scene(view.fit.names, view.layout, edges, legend, [number(weight, 2) for weight in weights])
+    written = ["" if weight != weight else number(weight, 2) for weight in weights]
+    return graph_scene(view.nodes, view.layout, edges, legend, written, view.categories)
 
 
 def strokes(view: View) -> list[Stroke]:
@@ -91,7 +94,7 @@ def neighbourhood(view: View, *, variable: str | None = None, legend: bool = Tru
     variable: its name; by default the variable with the most edges. legend: as for "graph".
     """
     centre = _chosen(view, variable)
-    links, arrows = view.fit.graph.links, view.fit.graph.arrows
+    links, arrows = view.fit.whole_graph.links, view.fit.whole_graph.arrows
     up, down = _distances(arrows.turned, centre), _distances(arrows, centre)
     steps = np.fmin(np.where(up > 0, up, np.nan), np.where(down > 0, down, np.nan))
     children = set(links.row(centre).tolist())
@@ -108,22 +111,25 @@ def neighbourhood(view: View, *, variable: str | None = None, legend: bool = Tru
         if a in place_of and b in place_of and (centre in (a, b) or on_the_way):
             seen.append(replace(stroke, source=place_of[a], target=place_of[b], faded=centre not in (a, b)))
 
-    name, lines = view.names[centre], len(view.fit.graph.neighbours(view.fit.names[centre]))
+    name, lines = view.names[centre], len(view.fit.whole_graph.neighbours(view.nodes[centre]))
     heading = f"{counted(int((up == 1).sum()), 'cause')}, {counted(int((down == 1).sum()), 'effect')}"
     heading += f", {counted(lines, 'edge')} without direction" if lines else ""
     heading += f"; further away {int((up > 1).sum())} above, {int((down > 1).sum())} below"
     heading += f" ({len(far) - len(shown_far)} not drawn)" if len(far) > len(shown_far) else ""
 
-    scene = _neighbourhood_scene([view.fit.names[j] for j in kept], place_of[centre], seen, f"{name}: {heading}")
+    dashed = {place_of[j] for j in view.categories if j in place_of}
+    scene = _neighbourhood_scene([view.nodes[j] for j in kept], place_of[centre], seen, f"{name}: {heading}", dashed)
     if legend:
-        scene = with_legend(scene, stroke_samples(seen))
+        scene = with_legend(scene, [*stroke_samples(seen), *([CATEGORY] if dashed else [])])
     wide = text_width(heading, SMALL) + 2 * MARGIN
     below = moved(scene, max(wide - scene.width, 0.0) / 2, HEADING_HEIGHT)
     words = [*below.words, Word(MARGIN, MARGIN + 2.0, heading, SMALL, anchor="start")]
     return replace(below, width=max(scene.width, wide), words=words)
 
 
-def _neighbourhood_scene(names: list[str], centre: int, seen: list[Stroke], about: str) -> Scene:
+def _neighbourhood_scene(
+    names: list[str], centre: int, seen: list[Stroke], about: str, dashed: Collection[int]
+) -> Scene:
     adjacency = np.zeros((len(names), len(names)), dtype=bool)
     for stroke in seen:
         adjacency[stroke.source, stroke.target] = True
@@ -132,7 +138,8 @@ def _neighbourhood_scene(names: list[str], centre: int, seen: list[Stroke], abou
     near = {end for stroke in seen if not stroke.faded for end in (stroke.source, stroke.target)}
     boxes, words, short_names = [], [], labels(names)
     for k, (name, (x, y), size) in enumerate(zip(names, layout.places, layout.sizes, strict=True)):
-        box, word = name_box(name, short_names[name], x, y, *size, faded=k != centre and k not in near)
+        faded = k != centre and k not in near
+        box, word = name_box(name, short_names[name], x, y, *size, faded=faded, category=k in dashed)
         boxes.append(replace(box, thickness=2.4, fill="#dce7f2") if k == centre else box)
         words.append(replace(word, bold=True) if k == centre else word)
     curves = [
@@ -143,9 +150,9 @@ def _neighbourhood_scene(names: list[str], centre: int, seen: list[Stroke], abou
 
 
 def _chosen(view: View, variable: str | None) -> int:
-    names = view.fit.names
+    names = view.nodes
     if variable is None:
-        return int(np.argmax(view.fit.graph.links.without_direction().in_columns))
+        return int(np.argmax(view.fit.whole_graph.links.without_direction().in_columns))
     if variable not in names:
         hint = did_you_mean(variable, names) if isinstance(variable, str) else ""
         raise ColumnError(f"variable={short(variable)} is not among the variables.{hint} They are {listed(names)}.")

@@ -76,8 +76,8 @@ def matrix(view: View, *, show: Show | None = None) -> Scene:
     show = show or "weight"
     values = getattr(pairs, QUANTITIES[show].column)
     cell = 34.0 if p <= 25 else 17.0 if p <= 60 else max(LEAST_CELL, round(1020.0 / p))
-    short = labels(view.fit.names)
-    names = [short[view.fit.names[j]] for j in view.order]
+    short = labels(view.nodes)
+    names = [short[view.nodes[j]] for j in view.order]
     labelled = range(0, p, max(1, math.ceil(15.0 / cell)))
     left = top = MARGIN + max((text_width(names[k]) for k in labelled), default=0.0) + 24.0
     size = p * cell
@@ -123,7 +123,7 @@ def matrix(view: View, *, show: Show | None = None) -> Scene:
     notes.append(f"grey half: against the causal order{'; — without direction' if 'line' in pairs.kind else ''}")
     bottom, bar, scale = _scale(show, top + size + 18.0, known, notes)
     right = max([left + size, *(word.x + text_width(word.text, word.size) for word in scale if word.anchor == "start")])
-    about = f"Matrix of {counted(view.fit.graph.edge_count, 'edge')} between {counted(p, 'variable')}, causes down, effects across"
+    about = f"Matrix of {counted(view.fit.whole_graph.edge_count, 'edge')} between {counted(p, 'variable')}, causes down, effects across"
     return Scene(right + MARGIN, bottom, about, [area], curves, [*boxes, *bar], [*words, *scale])
 
 

@@ -14,6 +14,7 @@ import { createKeys } from "./keys.js";
 import { createKnowledge } from "./knowledge.js";
 import { createOrder } from "./order.js";
 import { writeAgain, writeData, writeFound, writeVerdict } from "./panels.js";
+import { createOverview } from "./recast.js";
 import { keepInTab, keptInTab } from "./reload.js";
 import { createSearch } from "./search.js";
 import { ask } from "./server.js";
@@ -26,6 +27,7 @@ import { createProgress, createTold } from "./told.js";
 import { watchServer } from "./watch.js";
 import { createWelcome } from "./welcome.js";
 import { createWhatIf } from "./whatif.js";
+import { createYours } from "./yours.js";
 
 const AFTER = 20; // ms from the frame of the graph to the update of what is below it
 const at = (id) => document.getElementById(id);
@@ -63,6 +65,7 @@ function showBench(bench) {
     createSteps(bench);
     createKnowledge(at("knowledge-body"), bench);
     actions = createActions(bench, createWhatIf(at("whatif-body"), bench));
+    createYours(at("yours-body"), bench);
     createJobs(at, bench);
     page.subscribe((changed) => {
       if (!changed.has("document")) stage.update(changed);
@@ -175,6 +178,7 @@ function showBench(bench) {
   createTheme(at("theme"), () => stage?.update(new Set(["theme"])));
   createSettings(at("settings-body"), bench);
   createColumns(at("columns-body"), bench);
+  createOverview(at("overview"), at("overview-words"), at("overview-body"), bench);
   createConditions(at("conditions"), bench);
   createTold(at, bench);
   acceptDrops(welcome);

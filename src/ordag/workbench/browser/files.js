@@ -72,8 +72,15 @@ export function createFiles({ header, told, exports }, bench) {
     if (file.size > MOST_BYTES) throw new Error(`${file.name} is too large for a saved workbench.`);
     const S = readState(await file.text());
     if (S.data.builtin) await open(await bench.builtin(S.data.builtin), S);
-    else if (bench.data && bench.data.digest === S.data.digest) await open(bench.data, S);
+    else if (bench.data && bench.data.digest === S.data.digest) await open(await asSaved(bench.data, S), S);
     else ask(S);
+  }
+
+  /** The table with the roles of columns that it had when the state was saved. */
+  async function asSaved(data, S) {
+    const { reading } = S.data;
+    if (!reading || JSON.stringify(reading) === JSON.stringify(data.reading)) return data;
+    return bench.ask("api/data", { recast: data.id, reading });
   }
 
   async function open(data, S) {
@@ -106,7 +113,7 @@ export function createFiles({ header, told, exports }, bench) {
     const S = waiting;
     if (data.digest === S.data.digest) {
       try {
-        await open(data, S);
+        await open(await asSaved(data, S), S);
       } catch (error) {
         return error;
       }

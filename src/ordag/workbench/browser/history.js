@@ -7,11 +7,11 @@ const MOST_PAST = 500;
 
 /** The state of a new table. */
 export function freshState(data) {
-  const { id, name, rows, names, digest, builtin, transform } = data;
+  const { id, name, rows, names, digest, builtin, reading, transform } = data;
   return {
     format: "ordag-workbench",
     version: 1,
-    data: { id, name, rows, names, digest, builtin },
+    data: { id, name, rows, names, digest, builtin, reading },
     method: "auto",
     settings: {},
     columns: null,
@@ -28,6 +28,9 @@ export function adopted(S, data) {
   for (const name of Object.keys(state)) if (name !== "data") state[name] = S[name] ?? state[name];
   return state;
 }
+
+/** Whether a saved state is about this table, read in the same way. */
+export const isAbout = (S, data) => S.data.digest === data?.digest && S.data.names.join("\n") === data.names.join("\n");
 
 /** What an answer depends on, as text: all of S but the view. */
 export function keyOfState({ data, method, settings, columns, transform, left_out, knowledge }) {

@@ -1,6 +1,6 @@
 // The state in the tab's storage, which brings it back after a reload. Each tab has its own.
 
-import { adopted } from "./history.js";
+import { adopted, isAbout } from "./history.js";
 
 const KEPT = "ordag-workbench";
 const LATER = 200; // ms after an answer: it is painted first
@@ -30,7 +30,7 @@ export function keepInTab(bench) {
 export function keptInTab(start) {
   const kept = read();
   if (!kept?.state?.data) return null;
-  const isFirst = start.data && kept.state.data.digest === start.data.digest;
+  const isFirst = isAbout(kept.state, start.data);
   const data = isFirst ? start.data : kept.address === location.pathname ? kept.data : null;
   return data && { data, state: adopted(kept.state, data) };
 }

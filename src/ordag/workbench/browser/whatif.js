@@ -2,7 +2,7 @@
 // another, with its interval and its paths.
 
 import { createPicker } from "./picker.js";
-import { totalEffects } from "./relations.js";
+import { categoryOf, totalEffects } from "./relations.js";
 import { isAbort } from "./server.js";
 import { element, named, number, refill } from "./text.js";
 
@@ -57,6 +57,7 @@ export function createWhatIf(box, bench) {
     const start = cause.variable(),
       asked = Number(amount.value);
     if (start === null) return complain("Choose the variable from the list first.");
+    if (categoryOf(view.doc, start)) return complain("A category has no units to change: its card has the differences between its groups.");
     if (!amount.value || !Number.isFinite(asked) || asked === 0) return complain("Give a number other than 0.");
     run(start, asked * (unit.value === "units" ? 1 : view.doc.model.spread[start]), !calm());
   }
