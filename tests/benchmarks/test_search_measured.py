@@ -34,15 +34,15 @@ def test_a_line_has_a_figure_for_every_column(monkeypatch):
     name, number, *figures = search.measure(SMALL, 2)
     assert name == "p = 6, degree 3, n = 200, weights 0.5–1, random units × 5"
     assert number == "2"
-    assert figures[2:3] + figures[4:] == ["–"] * 5
+    assert figures[2:3] + figures[4:] == ["–"] * 6
     assert all(float(figures[k]) >= 0.0 for k in (0, 1, 3))
 
 
 def test_designs_in_which_flop_is_better_are_named():
-    near = ["near", "2", "1.0", "2.0", "–", "0.10", "2.0", "3.0", "0.20", "-1.0 ± 0.5"]
-    far = ["far", "2", "3.0", "4.0", "–", "0.30", "2.0", "3.0", "0.20", "+1.0 ± 0.5"]
-    unsure = ["unsure", "2", "3.0", "4.0", "–", "0.10", "2.0", "5.0", "0.20", "+1.0 ± 1.5"]
-    alone = ["alone", "2", "3.0", "4.0", "–", "0.30", "–", "–", "–", "–"]
+    near = ["near", "2", "1.0", "2.0", "–", "0.10", "2.0", "3.0", "0.20", "-1.0 ± 0.5", "-1.0 ± 0.5"]
+    far = ["far", "2", "3.0", "4.0", "–", "0.30", "2.0", "3.0", "0.20", "+1.0 ± 0.5", "+1.0 ± 0.5"]
+    unsure = ["unsure", "2", "3.0", "4.0", "–", "0.10", "2.0", "5.0", "0.20", "+1.0 ± 1.5", "-1.0 ± 0.5"]
+    alone = ["alone", "2", "3.0", "4.0", "–", "0.30", "–", "–", "–", "–", "–"]
     first, second, third = search._worse([near, far, unsure, alone]).splitlines()
     assert [line.partition(": ")[2] for line in (first, second, third)] == ["far.", "far.", "far."]
     assert search._worse([near]).count("nowhere") == 3

@@ -70,7 +70,7 @@ class Case:
 @pytest.mark.slow
 @pytest.mark.parametrize("root", [False, True])
 @pytest.mark.parametrize("seed", tries(2, 30))
-def test_a_fit_grows_and_shrinks_the_parents_that_there_are(plain, seed, root):
+def test_a_fit_grows_and_shrinks_the_parents_that_there_are_and_counts_its_work(plain, seed, root):
     case = Case(seed, root)
     G, parents, _ = case.workspace.state.arrays
     for j in range(P):

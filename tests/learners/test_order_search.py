@@ -272,7 +272,7 @@ def test_the_work_of_a_fit_grows_with_its_parents_and_with_the_variables(plain, 
             before = workspace.status[layout.WORK]
             assert plain.fit(*given, j, j, j)[0] == j
             done = workspace.status[layout.WORK] - before
-            assert done == (4 * (j + 1) * p**2 if rooted else (j + 4) ** 2 * p)
+            assert done == (4 * (j + 1) * p**2 if rooted else (j + 1) * (j + 2) * p)
 
 
 def test_all_threads_go_on_from_a_better_graph_that_one_has_found(plain, monkeypatch):

@@ -30,13 +30,13 @@ LEAST_GAIN = 1e-6
 THREADS = 2
 """Searches from the same graph at the same time, whatever the number of cores, so that the answer does not depend on it."""
 
-WORK_PER_BATCH = 2**24
+WORK_PER_BATCH = 2**23
 """Multiplications of each of them, roughly, before all go on from the best."""
 
 FEWEST_RESTARTS, MOST_RESTARTS, VARIABLES_PER_RESTART = 2, 12, 50
 """Restarts in a batch, and one more for so many variables."""
 
-WORK, WORK_PER_PAIR = 2**33, 2**12
+WORK, WORK_PER_PAIR = 2**32, 2**11
 """Multiplications, roughly, after which a search ends, and more for every pair of variables: a few seconds, and minutes for thousands of
 variables."""
 

@@ -358,7 +358,7 @@ def fit(C, root, may, terms, G, P, W, status, j, limit, x):
     here, rooted = x == j and limit == G[POSITION, j], root.shape[0] > 0
     least = LEAST_SHARE * LEAST_SHARE if rooted else LEAST_SHARE
     rows = regress(C, root, W, own, j, P, k)
-    times = 0
+    times = work = 0
     while True:
         v = math.log(W[t, LEFT, j]) + scale
         now = term(terms, j, v)
@@ -376,6 +376,7 @@ def fit(C, root, may, terms, G, P, W, status, j, limit, x):
             join(C, root, W, own, j, P, k, w)
             k += 1
         done = k
+        work += 4 * (done + 1) * p
         while True:
             at, rise = least_useful(may, W, j, P, k)
             if at < 0:
@@ -392,8 +393,8 @@ def fit(C, root, may, terms, G, P, W, status, j, limit, x):
         if k == done or not here:
             break
         if rooted:
-            rows += regress(C, root, W, own, j, P, k)
-    status[WORK] += 2 * p * p * rows if rooted else p * rows
+            regress(C, root, W, own, j, P, k)
+    status[WORK] += p * (work if rooted else rows)
     if here:
         keep(W, j, P, k)
     return k, v
