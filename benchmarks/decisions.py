@@ -27,6 +27,9 @@ ROWS = (30, 100, 1000)
 FIRST = 9000
 """The first seed; none of these tables was looked at before."""
 
+APART = 1_000_000
+"""Between the seeds of models and of their rows, which would otherwise come from the same numbers."""
+
 MOST_ROWS = 2_000_000
 """Rows of the file that is explained."""
 
@@ -41,7 +44,7 @@ def model(seed: int) -> LinearSEM:
 
 
 def rows_of(sem: LinearSEM, n: int, seed: int) -> dict[str, Array]:
-    return dict(zip(sem.names, sem.sample(n, seed=seed).T, strict=True))
+    return dict(zip(sem.names, sem.sample(n, seed=APART + seed).T, strict=True))
 
 
 def changed(sem: LinearSEM, seed: int) -> tuple[LinearSEM, str]:
@@ -109,8 +112,8 @@ def explanations(n: int) -> list[float]:
         fit: Any = SimpleNamespace(
             graph=sem.dag, names=sem.names, moments=moments, sem=ordag.refit(moments, sem.dag).sem
         )
-        random = np.random.default_rng(seed)
-        X, fresh = np.column_stack(list(rows.values())), sem.sample(200, seed=seed + 1)
+        random = np.random.default_rng([seed, 2])
+        X, fresh = np.column_stack(list(rows.values())), sem.sample(200, seed=2 * APART + seed)
         which = random.integers(P, size=200)
         errors = np.zeros((200, P))
         errors[np.arange(200), which] = 5.0 * np.sqrt(np.asarray(sem.omega)[which])

@@ -17,7 +17,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise, product
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ import numpy as np
 import ordag
 from benchmarks.accuracy.drawing import network_folder
 from benchmarks.holes import KINDS, MECHANISMS, drawn, majority, of_network, ways, with_holes
+from ordag.common.watched import watched
 from ordag.errors import OrdagError
 from ordag.model.sem import LinearSEM
 
@@ -70,9 +70,7 @@ def probabilities(kind: str, share: float, mechanism: str, table: int) -> list[t
 
 def large(share: float) -> tuple[float, float]:
     """Return the CPU seconds and the megabytes beside the table that moments of a large one take, in a process of its own."""
-    with get_context("spawn").Pool(1) as pool:
-        found: tuple[float, float] = pool.apply(_large, [share])
-    return found
+    return watched(_large, share, seconds=3600.0, memory=1 << 36)
 
 
 def _large(share: float) -> tuple[float, float]:

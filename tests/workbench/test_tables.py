@@ -14,7 +14,8 @@ from asking import finished, state
 import ordag
 from ordag.data.datasets import DATASETS
 from ordag.errors import DataError
-from ordag.show.provenance import OF_BYTES, fingerprint, provenance
+from ordag.show.provenance import OF_BYTES, Origin, fingerprint, provenance
+from ordag.workbench.documents import brief, effect_of
 from ordag.workbench.state import read_state
 from ordag.workbench.tables import Cache, Tables, numbers_of
 from ordag.workbench.tasks import search
@@ -53,6 +54,28 @@ def test_a_table_in_other_units_is_kept_while_its_table_is_open():
     made = tables.changed(opened, metres)
     tables.upload("other.csv", text(50, 3, 1))
     assert tables.changed(opened, metres).moments is made.moments
+    tables.start_with("marks", "marks", {})
+    state_of_first = read_state(state({"id": tables.first.id}, columns=["algebra", "vectors"]))
+    made = tables.changed(tables.first, state_of_first)
+    tables.upload("third.csv", text(50, 3, 2))
+    assert tables.changed(tables.first, state_of_first).moments is made.moments
+
+
+def test_an_answer_is_whole_as_soon_as_its_verdict_is_known():
+    fit = ordag.learn("marks", "cvs", alpha=0.05)
+    first = brief(fit, Origin("marks"), layout=False)["verdict"]
+    assert first["pending"]
+    assert fit.verdict.sentence
+    then = brief(fit, Origin("marks"), layout=False)["verdict"]
+    assert not then["pending"]
+    assert then == brief(fit, Origin("marks"), layout=False, whole=True)["verdict"]
+
+
+def test_an_effect_is_written_with_three_digits():
+    found = effect_of(ordag.learn("marks", "cvs", alpha=0.05), "algebra", "statistics")
+    ends = " to ".join(f"{found[name]:.3g}" for name in ("low", "high"))
+    assert f"makes statistics {found['total']:.3g} more in expectation, along " in found["sentence"]
+    assert f" interval {ends}, " in found["sentence"]
 
 
 def test_a_search_in_another_process_is_that_of_the_library():

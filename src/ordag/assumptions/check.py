@@ -272,7 +272,7 @@ def check_fit(
         rows = Rows(kept.rows, kept.stride, kept.labels)
     count = usual_draws(fit) if draws is None else draws
     verdict = quick_verdict(whole, same_units=True, tables=fit.forecast_tables) if same_units else whole.verdict
-    baseline = Baseline.of(fit, None if rows is None else rows.values)
+    baseline = Baseline.of(fit, *((None,) if rows is None else (rows.values, rows.labels)))
     tested = verdict.tier == "tested"
     findings: list[Finding] = []
     checks = {

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.common.arrays import Array, Mask
+from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.linalg import lengths, triangle
 from ordag.common.words import chance, counted, share
+from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
@@ -26,6 +27,7 @@ from ordag.learners.found import Found
 from ordag.learners.methods import learn_from
 from ordag.learners.pooled.method import placed_groups
 from ordag.learners.settings import MethodSettings
+from ordag.resampling.labelled import LabelledResampler
 
 QUICK = ("robust", "shrinkage")
 """Estimators that need rows and are fast."""
@@ -58,9 +60,11 @@ class Baseline:
     arrows: Mask
     rows: Array | None = None
     """The rows, with columns in the learned order, if there are any."""
+    labels: RowLabels | None = None
+    """What the rows are, where they have conditions."""
 
     @classmethod
-    def of(cls, fit: Fit, rows: Array | None = None) -> Baseline:
+    def of(cls, fit: Fit, rows: Array | None = None, labels: RowLabels | None = None) -> Baseline:
         """Put the columns of a fit and of its rows into the learned order."""
         order = np.array(fit.places or topological_order(fit.graph.adjacency))
         given = fit.moments
@@ -69,8 +73,11 @@ class Baseline:
         moments = Moments(
             given.n, given.mean[order], names, R=np.asfortranarray(R), squared=given.squared, held=given.held
         )
+        if given.conditions:
+            moments = given.select(names)
         in_line = None if rows is None else rows[:, order]
-        return cls(fit, order, moments, fit.best_graph.adjacency[np.ix_(order, order)], in_line)
+        within = labels if given.conditions and not any(one.root.covariates for one in given.conditions) else None
+        return cls(fit, order, moments, fit.best_graph.adjacency[np.ix_(order, order)], in_line, within)
 
     @property
     def count(self) -> int:
@@ -87,9 +94,13 @@ class Baseline:
             return self.table_of(self.rows * factors)
         return Table(self.moments.scaled(factors))
 
-    def table_of(self, rows: Array) -> Table:
-        """Return a table of other rows of the same columns."""
+    def table_of(self, rows: Array, stay: Indices | None = None) -> Table:
+        """Return a table of other rows of the same columns, or of those of them that stay."""
         names = self.moments.names
+        if self.labels is not None and not self.fit.recipe.needs_rows:
+            counts = np.ones(len(rows)) if stay is None else np.isin(np.arange(len(rows)), stay).astype(np.float64)
+            return Table(LabelledResampler(self.moments, rows, self.labels).weighted(counts))
+        rows = rows if stay is None else rows[stay]
         if self.fit.recipe.needs_rows:
             return Table.of_rows(names, rows, self.fit.moments)
         return Table(Moments.from_rows(rows, names).counted_like(self.fit.moments))
@@ -250,7 +261,7 @@ def influence_finding(baseline: Baseline, rows: Array, alpha: float) -> Finding:
     p_value = min(1.0, float(tail(d2.max(), n, p)) * n)
     left_out = math.ceil(n / 100)
     stay = np.sort(np.argsort(d2, kind="stable")[: n - left_out])
-    kept = baseline.compare(baseline.again(baseline.table_of(rows[stay])).graph.adjacency)
+    kept = baseline.compare(baseline.again(baseline.table_of(rows, stay)).graph.adjacency)
     total = float(d2[d2 >= np.partition(d2, n - left_out)[n - left_out]].sum() / d2.sum())
     numbers = {
         "outside": outside,

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage
+from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import DATA_OR_NONE, READING, inputs, take_reading, title_of, with_options
 from ordag.cli.plotting import PLOT, check_plot, write_plot
 from ordag.cli.progress import Progress
@@ -50,3 +51,17 @@ def adjust(
         click.echo(found.to_json())
     else:
         print_decision(found, Screen(), title_of_graph(graph) + (f" on {title_of(data)}" if data else ""))
+        ends = ("--from", source, "--to", target)
+        if found.sensitivity is not None and plot is None:
+            say_next(
+                "the estimate under hidden causes",
+                "ordag",
+                "adjust",
+                graph,
+                *as_words(data),
+                *ends,
+                "--plot",
+                "doubt.png",
+            )
+        elif data is None and not found.estimates:
+            say_next("the estimates", "ordag", "adjust", graph, "data.csv", *ends)

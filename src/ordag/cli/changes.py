@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage
+from ordag.cli.next_step import say_next
 from ordag.cli.options import READING, given, inputs, setting_options, take_reading, title_of, with_options
 from ordag.cli.plotting import PLOT, check_plot, write_plot
 from ordag.cli.progress import Progress
@@ -84,3 +85,12 @@ def changes(
             f"{title_of(before)} and {title_of(after)}" if after else f"{title_of(before)}, {joined(list(found.names))}"
         )
         print_decision(found, Screen(), both)
+        if of is None and found.changed_variables:
+            tables = [
+                before,
+                *([after] if after else []),
+                *(["--by", by] if by else []),
+                *(["--values", values] if values else []),
+            ]
+            last = found.graph.topological_order()[-1]
+            say_next("what a change comes from", "ordag", "changes", *tables, "--target", last, "--plot", "changes.png")

@@ -9,6 +9,7 @@ import click
 
 from ordag.assumptions.check import check as check_assumptions
 from ordag.cli.help import ManualPage, typed
+from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import (
     DATA,
     READING,
@@ -137,3 +138,4 @@ def check(
         print_diagnosis(diagnosis, Screen(), title_of(data), typed=typed)
         if report is not None:
             click.echo(f"written: {shown(report)}", err=True)
+        say_next("the graph", "ordag", "learn", *as_words(data))

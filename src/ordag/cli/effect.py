@@ -9,6 +9,7 @@ import click
 
 from ordag.bootstrapping import Bootstrap
 from ordag.cli.help import ManualPage
+from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import (
     DATA,
     READING,
@@ -95,6 +96,8 @@ def effect(
         raise SettingError(
             f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order, or choose another method."
         )
+    if steps is not None and plot is not None:
+        raise SettingError("--plot draws an effect at one time: leave it or --steps out.")
     if steps is not None:
         _print_response(
             data, source, target, steps, level, interval, replicates, method, as_json, {**reading, **settings}
@@ -126,6 +129,9 @@ def effect(
         screen = Screen()
         for line in str(found).splitlines():
             say(screen, line)
+        if plot is None:
+            ends = ("--from", source, "--to", target)
+            say_next("the effect under hidden causes", "ordag", "effect", *as_words(data), *ends, "--plot", "doubt.png")
         if reading.get("lags"):
             say(screen, "This is the effect at the same time: --steps 12, say, follows it over time.")
 

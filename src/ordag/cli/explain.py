@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage
+from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import DATA, READING, given, setting_options, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.decisions.explaining import WORST
@@ -84,6 +85,18 @@ def explain(
         click.echo(found.to_json())
     else:
         print_decision(found, Screen(), title_of(data))
+        if of is None and len(found.rows):
+            row = str(found.rows[0])
+            say_next(
+                "what it does to one variable",
+                "ordag",
+                "explain",
+                *as_words(data),
+                "--rows",
+                row,
+                "--target",
+                found.names[-1],
+            )
 
 
 def _numbers(text: str) -> list[int]:

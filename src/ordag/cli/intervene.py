@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage
+from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import DATA, READING, given, setting_options, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.decisions.intervening import intervene as intervene_in
@@ -76,6 +77,12 @@ def intervene(
         click.echo(found.to_json())
     else:
         print_decision(found, Screen(), title_of(data))
+        done = {found.names[j] for j in found.done}
+        moved = [
+            name for name, before, after in zip(found.names, found.before, found.after, strict=True) if before != after
+        ]
+        for target in [name for name in moved if name not in done][:1]:
+            say_next("what this rests on", "ordag", "effect", *as_words(data), "--from", min(done), "--to", target)
 
 
 def _numbers(option: str, texts: tuple[str, ...]) -> dict[str, float]:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage, typed
+from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import (
     DATA,
     READING,
@@ -127,7 +128,8 @@ def learn(
     """Learn the causal graph behind DATA.
 
     DATA is a CSV, Parquet or Arrow file, a folder of Parquet files, - for a table on standard input, or the name of a built-in data
-    set: marks (88 students, 5 exams) or sachs (853 cells, 11 proteins). Several files of moments (ordag moments) are parts of one table.
+    set: marks (88 students, 5 exams), sachs (853 cells, 11 proteins) or birthweights (189 births). Several files of moments (ordag
+    moments) are parts of one table.
 
     The answer is a causal order, the graph, a table of its arrows, and a verdict: the expected share of wrong arrows, the main
     reason, and what to do next. Warnings stand below the answer; with --json they go to standard error.
@@ -191,6 +193,10 @@ def learn(
         print_fit(fit, Screen(), title_of(data), verbose=verbose, typed=typed)
         for path in contents:
             click.echo(f"written: {shown(path)}", err=True)
+        for source, target in fit.graph.directed[:1]:
+            say_next(
+                "an effect with its interval", "ordag", "effect", *as_words(data), "--from", source, "--to", target
+            )
 
 
 def _check_outputs(

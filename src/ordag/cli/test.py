@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage
+from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import DATA, READING, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.decisions.given_graph import title_of as title_of_graph
@@ -67,3 +68,15 @@ def test(
         click.echo(found.to_json())
     else:
         print_decision(found, Screen(), f"{title_of_graph(graph)} on {title_of(data)}")
+        ends = found.graph.directed[:1] or found.graph.undirected[:1] or ((*found.graph.nodes[:2],),)
+        say_next(
+            "what to hold fixed for an effect",
+            "ordag",
+            "adjust",
+            graph,
+            *as_words(data),
+            "--from",
+            ends[0][0],
+            "--to",
+            ends[0][1],
+        )

@@ -30,7 +30,7 @@ def together(reading: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, A
     """Return settings of reading with those of a remedy: lists of cells and columns and roles add up, others are replaced."""
     found = dict(reading)
     gone = more.get("drop", ())
-    for name in ("adjust", "category"):
+    for name in ("adjust", "cause", "category"):
         if set(gone) & set(found.get(name) or ()):
             found[name] = [one for one in found[name] if one not in gone]
     for name, value in more.items():
@@ -39,7 +39,7 @@ def together(reading: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, A
             found[name] = {**(before or {}), **value}
         elif name == "drop" and found.get("columns") is not None:
             found["columns"] = [one for one in found["columns"] if one not in value]
-        elif name in ("drop", "na", "category", "adjust") and before:
+        elif name in ("drop", "na", "category", "adjust", "cause") and before:
             found[name] = list(dict.fromkeys([*before, *value]))
         else:
             found[name] = value

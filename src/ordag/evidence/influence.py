@@ -17,6 +17,7 @@ from ordag.errors import OrdagError, PrecisionWarning
 from ordag.evidence.arrows import DECIDED
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from
+from ordag.resampling.labelled import LabelledResampler
 
 MOST_COLUMNS, MOST_SECONDS = 20, 0.25
 """Beyond these, learning two more times takes too long."""
@@ -73,10 +74,10 @@ def deciding_row(found: Found) -> Lone | None:
         return None
     farthest, middle = ends
     try:
-        kept = _kept(found, np.delete(X, farthest, axis=0))
+        kept = _kept(found, X, farthest)
         if kept >= KEPT or round((1.0 - kept) * found.graph.edge_count) < LOST:
             return None
-        ordinary = _kept(found, np.delete(X, middle, axis=0))
+        ordinary = _kept(found, X, middle)
     except OrdagError:
         return None
     return Lone(farthest, kept, ordinary) if kept <= ordinary - LESS else None
@@ -92,11 +93,15 @@ def lies_out(X: Array) -> tuple[int, int] | None:
     return farthest, middle
 
 
-def _kept(found: Found, rows: Array) -> float:
-    """Return the share of edges that are learned again from these rows, with their direction unless that is open anyway."""
+def _kept(found: Found, X: Array, row: int) -> float:
+    """Return the share of edges that are learned again without a row, with their direction unless that is open anyway."""
+    labels, moments = None if found.profile is None else found.profile.complete.labels, found.moments
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)
-        moments = Moments.from_rows(rows, found.names).counted_like(found.moments)
+        if labels is None or not moments.conditions or any(one.root.covariates for one in moments.conditions):
+            moments = Moments.from_rows(np.delete(X, row, axis=0), found.names).counted_like(moments)
+        else:
+            moments = LabelledResampler(moments, X, labels).weighted((np.arange(len(X)) != row).astype(np.float64))
         again: Mask = learn_from(Table(moments), found.recipe.alone()).graph.adjacency
     arrows = found.best_graph.adjacency
     if found.probabilities is not None:

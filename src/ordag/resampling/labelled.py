@@ -63,7 +63,11 @@ class LabelledResampler:
         return [(own, place.reshape(-1), root) for own, place, root in zip(rows, places, roots, strict=True)]
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
-        drawn = self._weights * self._units.counts(np.random.default_rng(seed))
+        return self.weighted(self._units.counts(np.random.default_rng(seed)))
+
+    def weighted(self, counts: Array) -> Moments:
+        """Return the moments of rows that count so often each."""
+        drawn = self._weights * counts
         roots = [self._root(*part, drawn) for part in self._parts]
         return _together(self.base, roots)
 

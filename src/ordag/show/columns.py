@@ -29,6 +29,7 @@ MOST_PATTERNS, MOST_HOLED = 12, 40
 ROLES = {
     "variable": "in the graph",
     "covariate": "held fixed",
+    "cause": "category in the graph",
     "category": "category",
     "time": "time",
     "id": "names the rows",

@@ -18,7 +18,7 @@ from ordag.graph.cpdag import Cpdag
 from ordag.show.charts import Chart, charts, histograms
 from ordag.show.columns import columns_of, holes_map
 from ordag.show.provenance import Origin, provenance
-from ordag.show.text import EARLIER, heading, headline, legend, notes, open_directions
+from ordag.show.text import EARLIER, differences, heading, headline, legend, notes, open_directions
 from ordag.show.view import MOST_PAIRS, View
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def document(
         "heading": heading(fit),
         "found": [_sentence(sentence) for sentence in headline(fit, view.pairs)],
         "verdict": _verdict(fit, verdict, diagnosis),
+        "changes": None if fit.changes is None else differences(fit.changes),
         "warnings": [_sentence(sentence) for sentence in fit.warnings],
         "notes": [harmless(sentence) for sentence in (legend(fit), *notes(fit), EARLIER * fit.has_earlier) if sentence],
         "names": view.names,

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from ordag.assumptions.check import TITLES, Diagnosis
-from ordag.common.words import counted, harmless, number, probability, shown
+from ordag.common.words import counted, harmless, number, shown
 from ordag.comparison import Comparison
 from ordag.data.roles import ColumnRole, few_values_sentence, set_aside_sentence
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.show.screen import Column, print_head, say, show_table
 from ordag.show.text import (
     arrows,
+    differences,
     edge_cells,
     group_cells,
     heading,
@@ -203,29 +204,20 @@ def _warn(console: Console, sentence: str) -> None:
 def _print_changes(changes: EnvironmentChanges, console: Console) -> None:
     """Print which equations differ between environments, and in what."""
     _section(console, "Equations that differ between environments")
-    first = changes.found[:MOST_CHANGES]
-    if not first:
+    rows = differences(changes)
+    if not rows:
         say(console, harmless(f"{changes.sentence}."), "  ")
         return
-    least = [min(one[f"corrected_{part}"] for part in one["changed"]) for one in first]
+    each = zip(*rows[:MOST_CHANGES], strict=True)
+    variables, environments, what, p_values = (list(column) for column in each)
     columns = [
-        Column("equation of", [shown(one["variable"]) for one in first]),
-        Column("in", [shown(one["environment"]) if one["environment"] else "(empty)" for one in first]),
-        Column("differs", [_differences(one) for one in first], prose=True),
-        Column("p", [probability(value) for value in least], right=True, rank=1),
+        Column("equation of", variables),
+        Column("in", environments),
+        Column("differs", what, prose=True),
+        Column("p", p_values, right=True, rank=1),
     ]
     show_table(console, columns, elsewhere="; see --json")
     _print_rest(console, len(changes.found) - MOST_CHANGES, "differences", "--json")
-
-
-def _differences(one: dict[str, Any]) -> str:
-    """Say which parts of an equation differ, and by how much."""
-    said = {
-        "weights": "weights",
-        "level": f"level {one['level_shift']:+.3g}" if one["level_shift"] is not None else "level",
-        "variance": f"error variance × {number(one['variance_ratio'], 2)}",
-    }
-    return ", ".join(said[part] for part in one["changed"])
 
 
 def _print_rest(console: Console, count: int, what: str, options: str = "--json or --out") -> None:

@@ -18,6 +18,7 @@ from ordag.learners.pooled.posterior import SETTLED
 
 if TYPE_CHECKING:
     from ordag.data.moments import Moments
+    from ordag.decisions.environment_changes import EnvironmentChanges
     from ordag.evidence.causes import CauseArrow
     from ordag.evidence.verdict import Verdict
     from ordag.fit import Fit
@@ -112,7 +113,8 @@ def headline(fit: Fit, pairs: Pairs) -> list[str]:
     joins = [_graph_sentence(fit, open_arrows)] if fit.graph.edge_count else []
     strongest = _strongest(fit, pairs, open_arrows) if joins else ""
     said = [sentence for sentence in (*joins, _of_categories(fit), strongest) if sentence]
-    return [*said, *(f"{sentence}." for sentence in kinds_of_rows(fit))]
+    changes = [] if fit.changes is None else [fit.changes.sentence]
+    return [*said, *(f"{sentence}." for sentence in (*kinds_of_rows(fit), *changes))]
 
 
 def _of_categories(fit: Fit) -> str:
@@ -352,6 +354,24 @@ def kinds_of_rows(fit: Fit) -> list[str]:
     if "weights" in column:
         said.append(f"Weighted by {column['weights']}{'' if 'cluster' in column else _worth(fit)}")
     return said
+
+
+def differences(changes: EnvironmentChanges) -> list[tuple[str, str, str, str]]:
+    """Return the rows of the table of equations that differ: variable, environment, what differs and by how much, the least p-value."""
+    rows = []
+    for one in changes.found:
+        shift = number(one["level_shift"], 3)
+        said = {
+            "weights": "weights",
+            "level": f"level {'' if shift.startswith('-') else '+'}{shift}",
+            "variance": f"error variance × {number(one['variance_ratio'], 2)}",
+        }
+        least = min(one[f"corrected_{part}"] for part in one["changed"])
+        where = shown(one["environment"]) if one["environment"] else "(empty)"
+        rows.append(
+            (shown(one["variable"]), where, ", ".join(said[part] for part in one["changed"]), probability(least))
+        )
+    return rows
 
 
 def _worth(fit: Fit) -> str:

@@ -10,7 +10,7 @@ from ordag.data.reading import PLAIN_NUMBER, Reading
 from ordag.show.columns import ROLES
 from ordag.workbench.state import RequestError
 
-RECAST = ("columns", "drop", "role", "category", "adjust", "na")
+RECAST = ("columns", "drop", "role", "category", "adjust", "cause", "na")
 """Settings of reading that one click changes, or that a saved state brings back."""
 
 
@@ -36,7 +36,10 @@ def changed_reading(reading: Mapping[str, Any], change: Mapping[str, Any], names
 
 
 def _in_role(reading: Mapping[str, Any], column: str, role: str) -> dict[str, Any]:
-    said = {name: [one for one in reading.get(name) or () if one != column] for name in ("drop", "category", "adjust")}
+    said = {
+        name: [one for one in reading.get(name) or () if one != column]
+        for name in ("drop", "category", "adjust", "cause")
+    }
     was_category = column in (reading.get("category") or ())
     roles = {name: one for name, one in (reading.get("role") or {}).items() if name != column}
     chosen = reading.get("columns")
@@ -48,6 +51,8 @@ def _in_role(reading: Mapping[str, Any], column: str, role: str) -> dict[str, An
         said["drop"].append(column)
     if role == "covariate":
         said["adjust"].append(column)
+    if role == "cause":
+        said["cause"].append(column)
     if role == "category" or (role == "covariate" and was_category):
         said["category"].append(column)
     kept = {name: value for name, value in reading.items() if name not in (*said, "role", "columns")}

@@ -68,6 +68,15 @@ DATASETS = {
             terms="Published data; the code it was taken from is under the MIT licence",
             labels=("experiment",),
         ),
+        Dataset(
+            name="birthweights",
+            rows=189,
+            columns=("age", "lwt", "smoke", "ptl", "ht", "ui", "ftv", "bwt"),
+            title="Weights of 189 newborns (bwt, in grams) with age, weight in pounds, habits and illnesses of their mothers",
+            source="D. W. Hosmer and S. Lemeshow (1989), Applied Logistic Regression, Appendix 1; taken from statsmodels",
+            terms="Published data; the package it was taken from is under the 3-clause BSD licence",
+            labels=("race",),
+        ),
     )
 }
 

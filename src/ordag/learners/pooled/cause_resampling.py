@@ -117,7 +117,7 @@ class ResampledCauses(Resampled):
             for j in group.tolist():
                 self.group_of[j] = group, self.score.pooling_table(len(group))
 
-    def _one(self, random: np.random.Generator) -> Draw:
+    def _one(self, random: np.random.Generator, used: list[OrderSearch]) -> Draw:
         drawn = self.rows_redrawn.draw(random)
         state = _State(self, drawn)
         arrows, causes, counted = np.zeros((self.p, self.p)), np.zeros((self.count, self.p)), 0

@@ -11,7 +11,7 @@ import { bowedWay, clearWay, freePlace, gapsBetween, passes, uprightWay } from "
 const SMALLEST = 12;
 const TEXT = 14;
 const WALK = 450;
-const HEAD = 11; // the length of the head of an arrow of the user's own
+const OWN_HEAD = 11; // the length of the head of an arrow of the user's own
 const MOST_CROSSINGS = 20000;
 
 /** Draw into a box; gives { zoom(factor), fit(), focus(j), update(changed) }. `tip` shows words beside the pointer. */
@@ -247,8 +247,8 @@ export function drawGraph(box, state, tip) {
         crossed.filter((_, j) => j !== a && j !== b),
       );
     const arrow = (ends) => {
-      const { path, x, y, angle } = way(ends, HEAD);
-      const back = (turn) => `${(x - HEAD * Math.cos(angle + turn)).toFixed(1)} ${(y - HEAD * Math.sin(angle + turn)).toFixed(1)}`;
+      const { path, x, y, angle } = way(ends, OWN_HEAD);
+      const back = (turn) => `${(x - OWN_HEAD * Math.cos(angle + turn)).toFixed(1)} ${(y - OWN_HEAD * Math.sin(angle + turn)).toFixed(1)}`;
       return shape(
         "g",
         {},

@@ -79,7 +79,7 @@ export function overviewTable(columns, act = null) {
   const row = (one) =>
     element(
       "tr",
-      { class: one.role === "variable" ? "" : "aside" },
+      { class: ["variable", "cause"].includes(one.role) ? "" : "aside" },
       element("th", { scope: "row", class: "words" }, named(one.shown, 28)),
       element("td", { class: "words role" }, act && one.role !== "unusable" ? choice(one) : one.word),
       element("td", { class: "words" }, valuesOf(one)),

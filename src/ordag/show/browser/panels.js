@@ -21,11 +21,31 @@ export function writeFound(doc, at) {
   refill(at("short"), ...parts.flatMap((part, i) => [element("span", {}, i < parts.length - 1 ? `${part} ·` : part), " "]));
 }
 
+/** Which equations differ between environments. */
+function changedEquations(rows) {
+  if (!rows?.length) {
+    return null;
+  }
+  const cells = (tag, row) => element("tr", {}, ...row.map((text) => element(tag, {}, text)));
+  return element(
+    "details",
+    { class: "rows", open: "" },
+    element("summary", {}, "Equations that differ between environments"),
+    element(
+      "table",
+      {},
+      element("thead", {}, cells("th", ["equation of", "in", "differs", "p"])),
+      element("tbody", {}, ...rows.map((row) => cells("td", row))),
+    ),
+  );
+}
+
 export function writeVerdict(doc, at) {
   refill(
     at("verdict-body"),
     element("p", { class: `verdict ${doc.verdict.light}` }, doc.verdict.sentence),
     doc.verdict.help ? element("details", {}, element("summary", {}, "What this rests on"), element("p", {}, doc.verdict.help)) : null,
+    changedEquations(doc.changes),
     ...doc.warnings.map((sentence) => element("p", { class: "warning" }, element("b", {}, "Warning. "), sentence)),
   );
 }

@@ -69,7 +69,7 @@ export function createOverview(fold, summary, box, bench) {
     const { overview } = bench.data;
     if (shown === bench.data) return;
     const first = shown === null && !box.childElementCount,
-      inside = overview.filter(({ role }) => role === "variable").length,
+      inside = overview.filter(({ role }) => ["variable", "cause"].includes(role)).length,
       holed = overview.filter(({ missing }) => missing).length,
       remarks = overview.filter(({ remark }) => remark).length,
       aside = overview.length - inside;
