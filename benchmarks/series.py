@@ -281,8 +281,8 @@ def covered(count: int = 20, p: int = 4, ahead: int = 6) -> str:
         came.append(float(((X[200:] >= said.low) & (X[200:] <= said.high)).mean()))
     error = np.std(came) / np.sqrt(count)
     return (
-        f"Intervals of 95 % in {count} series of {p} variables and 200 times hold {np.mean(held):.1%} of {len(held)} responses that are not near "
-        f"0, and {np.mean(came):.1%} ± {error:.1%} of the values at the next {ahead} times."
+        f"Intervals of 95 % in {count} series of {p} variables and 200 times hold {np.mean(held):.1%} of {len(held)} responses that are "
+        f"not near 0, and {np.mean(came):.1%} ± {error:.1%} of the values at the next {ahead} times."
     )
 
 
