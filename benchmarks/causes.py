@@ -16,7 +16,7 @@ import ordag
 from benchmarks.timing import table
 from ordag.common.arrays import Array, Mask
 
-TABLES = int(os.environ.get("ORDAG_TABLES", "30"))
+TABLES = int(os.environ.get("ORDAG_TABLES", "14"))
 P, ROWS = 8, 300
 LEVELS = (2, 3, 6)
 SIZES = (0.15, 0.3, 0.6)
