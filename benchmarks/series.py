@@ -262,6 +262,30 @@ def panels(tables: int = 60, p: int = 5) -> str:
     return _reliability(np.concatenate(said), np.concatenate(right), table)
 
 
+def covered(count: int = 20, p: int = 4, ahead: int = 6) -> str:
+    """Count the intervals of 95 % that hold the responses that are not near 0, and the values to come."""
+    import ordag
+    from ordag.model.in_time import responses
+
+    held, came = [], []
+    for k in range(count):
+        B, X = random_series(p, 1, 200 + ahead, 900_000 + k)
+        fit = ordag.learn(X[:200], lags=1, method="pooled", draws=128)
+        truth = responses(B, 4)
+        for i in range(p):
+            j = (i + 1) % p
+            found = fit.response(f"X{i + 1}", f"X{j + 1}", 4)
+            far = np.abs(truth[:, i, j]) > 0.05
+            held += ((found.low <= truth[:, i, j]) & (truth[:, i, j] <= found.high))[far].tolist()
+        said = fit.ahead(ahead)
+        came.append(float(((X[200:] >= said.low) & (X[200:] <= said.high)).mean()))
+    error = np.std(came) / np.sqrt(count)
+    return (
+        f"Intervals of 95 % in {count} series of {p} variables and 200 times hold {np.mean(held):.1%} of {len(held)} responses that are "
+        f"not near 0, and {np.mean(came):.1%} ± {error:.1%} of the values at the next {ahead} times."
+    )
+
+
 def _reliability(said: Array, right: Array, table: Callable[..., str]) -> str:
     edges = [0.0, 0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 1.0 + 1e-9]
     rows = []
@@ -293,6 +317,7 @@ def run() -> str:
             calibrated(),
             "The same in panels of 20 clusters of 25 times with levels of their own (60 panels, 5 variables, one lag):",
             panels(),
+            covered(),
         ]
     return "\n\n".join(parts)
 

@@ -35,8 +35,8 @@ def test_what_series_show(kind):
     for seed in range(20):
         X = series(kind, np.random.default_rng(seed))
         found.append(trends_of(X, np.arange(len(X)), (4, 12), None)[:4])
-    # a unit root is rejected, at 5 %, now and then where there is one
-    assert sum(one == SHOWN[kind] for one in found) >= (17 if kind == "drift" else 19)
+    # a unit root is rejected, at 10 % and beside other errors, now and then where there is one
+    assert sum(one == SHOWN[kind] for one in found) >= (14 if kind == "drift" else 19)
 
 
 def test_short_stretches_show_nothing():
