@@ -83,7 +83,8 @@ READING = ["motiv", "ppsych", "read", "arith"]
     ],
 )
 def test_the_fit_is_that_of_lavaan(arrows, chi2, df, p_value):
-    """As printed in https://stats.oarc.ucla.edu/r/seminars/rsem/ (500 students; motiv and ppsych are joined by a covariance there)."""
+    """Two path models of 500 students in a seminar on lavaan (UCLA), where motiv and ppsych are joined by a covariance. Written down from
+    memory: the page was not at hand; `test_fit_and_degrees_are_those_of_a_search…` holds the formula without it."""
     S = [[100, -25, 53, 60], [-25, 100, -39, -24], [53, -39, 100, 73], [60, -24, 73, 100]]
     moments = ordag.Moments.from_covariance(S, 500, names=READING)
     whole = ordag.test(f"ppsych -> motiv; {arrows}", moments, compare=False).whole
