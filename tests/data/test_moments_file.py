@@ -167,8 +167,8 @@ def test_a_huge_header_is_not_believed(tmp_path):
     header = {"names": names, "rows": 1, "dropped": 0, "squared": False}
     with pytest.raises(UnreadableError, match="is cut off"):
         Moments.load(written(path, header, [1.0]))
-    with pytest.raises(UnreadableError, match="version 4 of the format"):
-        Moments.load(written(path, header, [1.0], version=4))
+    with pytest.raises(UnreadableError, match="version 5 of the format"):
+        Moments.load(written(path, header, [1.0], version=5))
 
 
 def test_refusals(tmp_path):

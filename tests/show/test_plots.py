@@ -395,7 +395,7 @@ def test_the_likeliest_pairs_that_are_not_joined(together, monkeypatch):
     ],
 )
 def test_dense_graphs_are_first_shown_as_matrices_and_large_ones_by_variable(variables, edges, look):
-    fit = SimpleNamespace(graph=SimpleNamespace(edge_count=edges))
+    fit = SimpleNamespace(whole_graph=SimpleNamespace(edge_count=edges))
     assert View.first_look.fget(SimpleNamespace(names=range(variables), fit=fit)) == look
 
 

@@ -187,7 +187,7 @@ def cvs(
     table: Table, settings: CvsSettings, known: Constraints | None = None, rules: CauseRules | None = None
 ) -> Found:
     """Learn a Dag: an order, and parents chosen along it or found with it. Categories that may be causes come first in the order."""
-    if table.moments.causes is not None:
+    if table.cause_names:
         return _with_causes(table, settings, known, rules)
     return (_split if settings.split else _learned)(table, settings, known)
 

@@ -206,7 +206,7 @@ class HiddenSearch:
         """Move variables in the order behind the hidden causes, whose second moments with all others stay as they are."""
         q = len(model.M)
         search, score = self._search_of(q)
-        np.copyto(search.C, model.M)
+        search.renew(model.M, search.scale)
         start = Optimum(0.0, model.order, tuple(packed_columns(model.adjacency)), model.v)
         found = search.descend_once(_Terms(score, factor), start)
         return model._replace(adjacency=unpacked_columns(found.parents, q), order=found.order, M=model.M.copy())
