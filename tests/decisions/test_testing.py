@@ -269,3 +269,11 @@ def test_bad_graphs_and_tables(tmp_path):
     (tmp_path / "graph.xyz").write_text("hello")
     with pytest.raises(GraphFormatError, match="known endings"):
         ordag.test(tmp_path / "graph.xyz", "marks")
+
+
+def test_a_model_in_json_stands_for_its_graph(tmp_path):
+    drawn = ordag.simulate("erdos-renyi", 5, 200, 1)
+    path = tmp_path / "truth.json"
+    path.write_text(drawn.sem.to_json(), encoding="utf-8")
+    rows = dict(zip(drawn.names, drawn.X.T, strict=True))
+    assert ordag.test(path, rows, compare=False).graph == drawn.dag

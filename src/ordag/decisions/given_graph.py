@@ -65,6 +65,8 @@ def _read(graph: str | PathLike[str]) -> tuple[AnyGraph, Fit | None]:
 
 def parsed_graph(text: str, file: str = "") -> AnyGraph:
     """Return the graph of a text, which stood in a file of this name or, without one, was typed."""
+    if file.lower().endswith(".json") and '"omega"' in text:  # a model, as `ordag simulate --truth` writes it
+        return LinearSEM.from_json(text).dag
     language = "" if _ends_as_file(file) else _language_of(text)  # a graph in a .txt, say
     if not file and not language:
         raise GraphFormatError("The text is not a graph: write its arrows, such as a -> b <- c.")
