@@ -169,7 +169,7 @@ def eventually(done):
 def test_a_closed_tab_ends_its_work(watched, workbench, address, work, data):
     page, other = (watched().open(f"{address}/{TOKEN}/", "#welcome .drop") for _ in range(2))
     for one in (page, other):
-        one.get_by_role("button", name=data).click()
+        one.locator(f"[data-table={data}]").click()
         one.locator("#again-body code").first.wait_for()
         expect(one.locator("#forecast")).to_have_text("")
     if work == "job":

@@ -58,7 +58,7 @@ def steps_of(values: Array, levels: Sequence[str] | None, series: Indices, name:
     whole_days = bool((days == times).all())
     months = times.astype("datetime64[M]").astype(np.intp)
     of_month = (days - days.astype("datetime64[M]")).astype(np.intp)
-    last = (days + 1).astype("datetime64[M]") != days.astype("datetime64[M]")
+    last = (days + np.timedelta64(1, "D")).astype("datetime64[M]") != days.astype("datetime64[M]")
     if whole_days and len(np.unique(months)) > 1 and (np.ptp(of_month) == 0 or last.all()):
         return _counted_months(months, series)
     if whole_days and np.is_busday(days).all():
