@@ -52,7 +52,7 @@ def test_units_give_what_the_table_in_these_units_gives(bench):
 
 @pytest.mark.thorough
 def test_why_an_arrow_has_turned_is_in_sight(bench):
-    page = bench("marks", viewport={"width": 1280, "height": 900})
+    page = bench("marks", viewport={"width": 1280, "height": 940})
     rescale(page, "algebra", "×100")
     expect(page.locator(".scales p").first).to_be_in_viewport(ratio=1)
     field = column(page, "algebra").get_by_label("Factor of algebra")
