@@ -31,6 +31,8 @@ TILE = 128
 def triangle(columns: Array) -> Array:
     """R of a QR factorisation, square, without negative entries on its diagonal."""
     p = columns.shape[1]
+    if not columns.size:  # older SciPy refuses a matrix without rows
+        return np.zeros((p, p))
     R: Array = np.asarray(qr(columns, mode="r", check_finite=False)[0][:p], dtype=np.float64)
     R[np.diagonal(R) < 0] *= -1.0
     return np.concatenate([R, np.zeros((p - len(R), p))]) if len(R) < p else R
