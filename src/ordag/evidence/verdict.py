@@ -181,7 +181,8 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
     opened = reasons["open"] + lines
     if opened:
         count = arrows + lines + of_categories
-        which = f"All {count} directions" if opened == count > 1 else f"{opened} of {count} directions"
+        every = "Both" if count == 2 else f"All {count}"
+        which = f"{every} directions" if opened == count > 1 else f"{opened} of {count} directions"
         which = "The direction" if count == 1 else which
         yield f"{which} {'is' if opened == 1 else 'are'} open: these rows do not tell cause from effect there."
         yield _next_for_open(found)
