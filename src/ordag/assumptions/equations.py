@@ -73,7 +73,7 @@ def linearity_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: 
         tests,
         names,
         alpha,
-        fine="The fitted equations are straight lines as far as squares of the fitted values can tell",
+        fine="No equation is curved, as far as squares of the fitted values can tell",
         bad="The equation of {name} is curved: the squared fitted value explains {share} of the residual variance",
     )
 
@@ -114,8 +114,8 @@ def independence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alph
         sentence = f"The residuals of different equations are uncorrelated ({chance(p_value)})."
         return Finding("residual_pairs", "fine", sentence, numbers)
     sentence = (
-        f"The residuals of {first} and {second} are correlated ({r[a, b]:.2f}, {chance(p_value)}): an arrow may be missing, or a "
-        "common cause."
+        f"The residuals of {first} and {second} are correlated ({r[a, b]:.2f}, {chance(p_value)}): an arrow or a common cause "
+        "may be missing."
     )
     return Finding("residual_pairs", "look", sentence, numbers)
 
@@ -137,7 +137,7 @@ def dependence_finding(rows: Array, arrows: Mask, moments: Moments, alpha: float
         return Finding("dependent_rows", "fine", f"Neighbouring rows are uncorrelated ({chance(p_value)}).", numbers)
     sentence = (
         f"Neighbouring rows are correlated, most in {shown(names[worst])} ({r[worst]:.2f}, {chance(p_value)}): rows in time order "
-        "or in clusters count for fewer than they are."
+        "or in clusters tell less than as many independent rows."
     )
     return Finding("dependent_rows", "look", sentence, numbers)
 

@@ -224,6 +224,6 @@ def columns_finding(X: Array, names: tuple[str, ...], alpha: float) -> Finding:
     strong = bool(((np.abs(skewness) > SKEW) | (np.abs(excess) > EXCESS))[rejected].any())
     sentence = (
         f"{int(rejected.sum())} of {len(names)} columns are not Gaussian, {shown(names[worst])} the least "
-        f"(skewness {amount(float(skewness[worst]))}, excess kurtosis {amount(float(excess[worst]))}): a transformation may be due."
+        f"(skewness {amount(float(skewness[worst]))}, excess kurtosis {amount(float(excess[worst]))}): a transformation may help."
     )
     return Finding("columns", "warning" if strong else "look", sentence, numbers)

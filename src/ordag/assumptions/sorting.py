@@ -92,7 +92,7 @@ def sorting_finding(baseline: Baseline) -> Finding:
     level: Level = "fine"
     if baseline.count and distance == 0:
         level = "look"
-        sentence = f"Sorting the columns by variance gives the same graph: the arrows are those of the scales ({taus})."
+        sentence = f"Sorting the columns by variance gives the same graph: the arrows follow the scales of the columns ({taus})."
     elif by_variance >= CLOSE:
         level = "look"
         sentence = f"The order is nearly the order of the variances; sort-and-regress differs in {entries} ({taus})."

@@ -257,7 +257,8 @@ def _series(fit: Fit) -> Series:
         raise SettingError(f"fit={short(fit)}: give what ordag.learn gave.")
     if fit.series is None:
         raise SettingError(
-            "This fit is not of rows in time: learn with lags=2 (--lags 2), say, and the column of the times.", ["lags"]
+            "This fit is not of rows in time: name the column of the times with time='…' (--time), and learn with lags=2 (--lags 2).",
+            ["lags"],
         )
     return fit.series
 

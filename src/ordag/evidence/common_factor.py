@@ -78,7 +78,7 @@ class CommonFactor:
         """State, without numbers, that it explains the table better than the graph or nearly as well."""
         how = "better than" if self.explains else "nearly as well as"
         verb = "explains" if self.factors == 1 else "explain"
-        return f"{causes_in_words(self.factors).capitalize()} of all columns, and no arrow, {verb} the table {how} the graph."
+        return f"{causes_in_words(self.factors).capitalize()} of all columns, without any arrow, {verb} the table {how} the graph."
 
     @property
     def sentence(self) -> str:

@@ -78,9 +78,9 @@ def conditions_caution(found: Found) -> Caution | None:
     more = f" ({len(strong)} such cases)" if len(strong) > 1 else ""
     return Caution(
         "conditions",
-        f"The equation of {shown(found.names[worst.variable])} is another {where}: weights of its own explain {share(worst.explained)} of "
-        f"what is left there{more}. The experiments have side effects, or did not do what was said.",
-        "Let the rows say which equations change: name the column as environment (--environment).",
+        f"The equation of {shown(found.names[worst.variable])} changes {where}: other weights explain {share(worst.explained)} of the "
+        f"residual variance there{more}. The experiments have side effects, or their targets are not as declared.",
+        "Give the column as environment (--environment) instead: the equations that change are then found from the rows.",
         "experiments change other equations",
     )
 

@@ -24,7 +24,7 @@ from ordag.learners.pooled.hidden_search import WORTHWHILE
 NAMED, TOLD = 4, 3
 """The most variables that a sentence names for a hidden cause, and the most hidden causes that it lists."""
 
-ADVICE = "Measure what they have in common, or do not read arrows among them as causes."
+ADVICE = "Measure what these columns have in common, or do not read the arrows among them as causes."
 
 
 FEW_VARIABLES = 10

@@ -26,7 +26,7 @@ def time_findings(found: Found) -> list[Finding]:
     series = found.series
     assert series is not None
     fine = {
-        "memory": "Errors of neighbouring times are not alike.",
+        "memory": "Errors at neighbouring times are uncorrelated.",
         "unit_roots": "Every variable returns to its mean or its trend."
         if not series.difference
         else "Every variable, after differences, returns to its mean.",
@@ -98,7 +98,7 @@ def _memory(found: Found) -> Caution | None:
     return Caution(
         "dependent_rows",
         f"What the graph leaves of {listed(series.names[j] for j in worst)} is alike at neighbouring times (correlation "
-        f"{correlations[worst[0]]:.2f}), and {lags}: rows count for fewer than they are.",
+        f"{correlations[worst[0]]:.2f}), and {lags}: rows tell less than as many independent ones.",
         f"Learn with lags={series.lags + 1} (--lags {series.lags + 1})"
         + (", or with a longer series." if series.lags >= 3 else "."),
         "the errors of neighbouring times are not independent",

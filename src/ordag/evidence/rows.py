@@ -76,7 +76,7 @@ def dependent_rows(sample: Sample) -> Caution | None:
         return Caution(
             "dependent_rows",
             f"Rows come in {by.groups:,} groups by {column} and are alike within a group (intraclass correlation {by.alike:.2f}), so they "
-            "count for fewer than they are.",
+            "tell less than as many independent rows.",
             f"Learn within the groups, with cluster={sample.names[by.column]!r} (--cluster {shell_word(sample.names[by.column])}).",
             doubt,
         )
@@ -85,7 +85,7 @@ def dependent_rows(sample: Sample) -> Caution | None:
     like = "in clusters or in time order" if memory.in_blocks else "in a time series"
     return Caution(
         "dependent_rows",
-        f"Neighbouring rows are alike (correlation {memory.least:.2f}), as {like}: they count for fewer than they are.",
+        f"Neighbouring rows are alike (correlation {memory.least:.2f}), as {like}: they tell less than as many independent rows.",
         "Name the column that says which rows belong together (cluster, --cluster) or when they were measured (time and lags); else "
         "learn from rows far apart.",
         doubt,
@@ -102,7 +102,7 @@ def groups_of_rows(sample: Sample) -> Caution | None:
         return Caution(
             "groups_of_rows",
             f"The rows fall into two groups ({share(1.0 - split.share)} and {share(split.share)}) that differ most in {listed(names)}: "
-            "what differs between groups looks like arrows.",
+            "differences between groups look like arrows.",
             "If a column says which group a row is in, name it (environment, --environment); else find out what the groups are.",
             doubt,
         )
@@ -127,7 +127,7 @@ def duplicate_rows(sample: Sample) -> Caution | None:
         return None
     return Caution(
         "duplicate_rows",
-        f"{share(copies.share)} of the rows repeat others in every column: they count for more than they are.",
+        f"{share(copies.share)} of the rows repeat others in every column, so the same information counts twice.",
         "Leave the copies out, unless these are different cases.",
     )
 
@@ -140,7 +140,7 @@ def filled_cells(sample: Sample) -> Caution | None:
     worst = max(filled, key=lambda j: filled[j])
     return Caution(
         "filled_cells",
-        f"Cells of {listed(sample.names[j] for j in filled)} hold one and the same value ({share(filled[worst])} of "
+        f"Cells of {listed(sample.names[j] for j in filled)} hold the same value ({share(filled[worst])} of "
         f"{shown(sample.names[worst])}), as if missing values were filled in: such cells weaken correlations.",
         "Leave these cells empty: incomplete rows are used for what they hold (missing='em').",
         "cells were filled in",
@@ -154,8 +154,8 @@ def influence_caution(found: Found) -> Caution | None:
         return None
     return Caution(
         "influence",
-        f"Without row {lone.row + 1:,}, {share(lone.kept)} of the arrows stay (without an ordinary row {share(lone.ordinary)}).",
-        "Check that row, and believe the arrows that stay without it.",
+        f"Without row {lone.row + 1:,}, only {share(lone.kept)} of the arrows remain ({share(lone.ordinary)} without a typical row).",
+        "Check that row, and trust the arrows that remain without it.",
         "one row decides",
     )
 
@@ -169,6 +169,6 @@ CHECKS: dict[str, Callable[[Sample], Caution | None]] = {
 
 FINE = {
     "groups_of_rows": "The rows do not fall into two groups.",
-    "duplicate_rows": "Rows do not repeat others.",
-    "filled_cells": "No column holds one value too often.",
+    "duplicate_rows": "No more rows repeat others than chance explains.",
+    "filled_cells": "No column repeats one value suspiciously often.",
 }

@@ -123,7 +123,7 @@ class Verdict:
                 sentences.append("That is chance alone; the units decide the rest.")
             sentences.append(
                 "On four published networks, whose error variances lie far apart, "
-                f"{PUBLISHED} of the arrows were turned round."
+                f"{PUBLISHED} of the arrows were reversed."
             )
         sentences.append(str(self.numbers.get("probabilities", "")))
         return " ".join(filter(None, sentences))

@@ -52,14 +52,14 @@ class MethodSettings(Settings):
     knowledge: KnowledgeLike | None = setting(
         None,
         lambda _, value: None if value is None else Knowledge.of(value),
-        "a file of what is known beforehand: tiers, required and forbidden arrows, roots, sinks",
+        "a file with background knowledge: tiers, required and forbidden arrows, roots, sinks",
         typed=Path,
         plain=lambda value: None if value is None else value.to_dict(),
     )
     min_effect: float | None = setting(
         None,
         _min_effect,
-        "leave out edges whose standardised effect, |weight| · sd(source)/sd(target), is smaller: 0.1, say",
+        "leave out edges whose standardised effect, |weight| · sd(source)/sd(target), is smaller than this, such as 0.1",
         typed=float,
         least=0.0,
         most=1.0,
@@ -180,7 +180,9 @@ def edge_test(*, rows: bool = False) -> Any:
         (*TESTS, *ROW_TESTS) if rows else TESTS,
         "test of zero partial correlation"
         + (
-            ", or of independence by the rows themselves; if not given fisher-z, or the estimator's own" if rows else ""
+            ", or of independence computed from the rows; default fisher-z, or the test of the estimator"
+            if rows
+            else ""
         ),
         check=check,
         plain=lambda value: value if value is None or isinstance(value, str) else getattr(value, "__name__", "custom"),
@@ -218,10 +220,12 @@ def penalty_from_text(text: str) -> Penalty:
 
 def way_to_direct() -> Any:
     """The setting `orient_by_order`."""
-    help = "direct the edges along the order that cvs finds, within the class, or whatever it says"
+    help = "direct the edges along the order of cvs: only those that the class leaves open (class), or all of them (skeleton)"
     return choice(None, WAYS, help, bare="class")
 
 
 def kicks(help: str) -> Any:
     """Restarts from disturbed graphs; chosen by the search if not given."""
-    return whole(0, "how many fruitless kicks end the search is a whole number, 0 for no kick", help)
+    return whole(
+        0, "the number of kicks without improvement that end the search is a whole number, 0 for no kick", help
+    )

@@ -63,7 +63,9 @@ def document(
         "verdict": _verdict(fit, verdict, diagnosis),
         "changes": None if fit.changes is None else differences(fit.changes),
         "warnings": [_sentence(sentence) for sentence in fit.warnings],
-        "notes": [harmless(sentence) for sentence in (legend(fit), *notes(fit), EARLIER * fit.has_earlier) if sentence],
+        "notes": [
+            harmless(sentence) for sentence in (*legend(fit), *notes(fit), EARLIER * fit.has_earlier) if sentence
+        ],
         "names": view.names,
         "categories": _categories(fit, view),
         "order": view.order,

@@ -29,6 +29,18 @@ ROBUST = (
     "to reduce the weight to zero"
 )
 
+DIRECTIONS = {
+    "class": "all graphs that fit equally well agree on it",
+    "variance": "error variances of similar size",
+    "knowledge": "you gave it",
+    "time": "causes come first",
+    "experiment": "experiments",
+    "environment": "differences between environments",
+    "open": "nothing in these data",
+    "hidden?": "a hidden common cause could explain the arrow",
+}
+"""What decides a direction, by the word in the table of arrows."""
+
 STARTS = {
     "cvs": "the order by conditional variance",
     "sparse": "the order by conditional variance given few variables",
@@ -228,7 +240,7 @@ def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
         "p_value": ("p edge", probability),
         "direction_p_value": ("p direction", probability),
         "robustness": ("robust", percent),
-        "reason": ("by", str),
+        "reason": ("direction", str),
         "support": ("support", percent),
     }
     cells = {
@@ -238,7 +250,7 @@ def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
     }
     for k, hidden in enumerate(columns.get("hidden_cause", ())[:most]):
         if hidden:
-            cells["by"][k] = "hidden?"
+            cells["direction"][k] = "hidden?"
     for k, error in enumerate(columns.get("probability_error", ())[:most]):
         if error > SETTLED:
             cells["arrow"][k] = cells["edge"][k] = "not settled"
@@ -265,13 +277,22 @@ def _means(one: CauseArrow, most: int = 6) -> str:
     return f"{', '.join(groups[:most])}{more}"
 
 
-def legend(fit: Fit) -> str:
-    """Explain the columns of the table of arrows: which regression each number is from, and robustness."""
+def legend(fit: Fit) -> list[str]:
+    """Explain the columns of the table of arrows, one sentence each: probabilities, tests, robustness, what decides directions."""
     columns = fit.edge_columns
-    if not columns["source"] or "weight" not in columns:
-        return ""
+    if not columns["source"]:
+        return []
+    said = []
+    if "probability" in columns:
+        said.append("edge: the probability that the two are joined; arrow: that they are joined in this direction")
     tests = fit.result.p_value_of
-    return f"weight and s.e.: given the target's other parents; p edge: {tests}; {ROBUST}" if tests else ROBUST
+    if "weight" in columns:
+        said += [f"weight and s.e.: given the target's other parents; p edge: {tests}"] if tests else []
+        said.append(ROBUST)
+    hidden = columns.get("hidden_cause", [False] * len(columns["reason"]))
+    words = {"hidden?" if one else reason for reason, one in zip(columns["reason"], hidden, strict=True)}
+    meanings = [f"{word}: {meaning}" for word, meaning in DIRECTIONS.items() if word in words]
+    return [*said, *([f"direction: what decides it ({'; '.join(meanings)})"] if meanings else [])]
 
 
 def lines_without_direction(fit: Fit) -> list[tuple[tuple[str, str], str]]:

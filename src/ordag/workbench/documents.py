@@ -106,7 +106,7 @@ def _scale_sentence(before: Fit, after: Fit, changed: Mapping[str, NDArray[np.in
     """Count what a change of units did, and explain why the method allows it."""
     counts = [
         f"{counted(len(changed[key]), noun)} {word}"
-        for key, noun, word in (("turned", "arrow", "turned round"), ("gone", "edge", "gone"), ("new", "edge", "new"))
+        for key, noun, word in (("turned", "arrow", "reversed"), ("gone", "edge", "gone"), ("new", "edge", "new"))
         if len(changed[key])
     ]
     logs = any(change == "log" for change in after.transform.values())

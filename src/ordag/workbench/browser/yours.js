@@ -6,7 +6,7 @@ import { chance, counted, element, number, refill } from "./text.js";
 
 const MOST_BYTES = 1e6;
 const MOST_LISTED = 12;
-const DONE = { add: "add", drop: "take out", turn: "turn round" };
+const DONE = { add: "add", drop: "take out", turn: "reverse" };
 const NOTHING = { change: "", source: "", target: "" };
 
 /** Write the panel into a box. */
