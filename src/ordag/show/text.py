@@ -30,7 +30,7 @@ ROBUST = (
 )
 
 DIRECTIONS = {
-    "class": "all graphs that fit equally well agree on it",
+    "class": "all graphs with the same independences agree on it",
     "variance": "error variances of similar size",
     "knowledge": "you gave it",
     "time": "causes come first",
