@@ -225,7 +225,7 @@ class Tables:
         unread = self._unread.get(id)
         if unread is None:
             raise NoTableError(
-                "The file is not here any more: the workbench keeps files in memory only. Open it again."
+                "The file is no longer here: the workbench keeps files in memory only. Open it again."
             )
         request, remedies = unread
         if not is_whole(choice, 0) or choice >= len(remedies):
@@ -243,7 +243,7 @@ class Tables:
         opened = self._find(id)
         if opened is None:
             raise NoTableError(
-                "The table is not here any more: the workbench keeps tables in memory only. Open it again."
+                "The table is no longer here: the workbench keeps tables in memory only. Open it again."
             )
         reading = changed_reading(opened.request.reading, change, [one.name for one in opened.table.columns])
         request = replace(opened.request, reading=reading)

@@ -23,7 +23,7 @@ const COLUMNS = [
   ["direction_support", "same direction", percent, "of the resamples that join the two, the share in this direction"],
 ];
 
-const CHANGED = { appeared: "new", turned: "turned", opened: "open now", directed: "directed now" };
+const CHANGED = { appeared: "new", turned: "reversed", opened: "open now", directed: "directed now" };
 
 export function createTable(box, state, say) {
   let doc, pairs, place, own, columns, rows;
