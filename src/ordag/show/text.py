@@ -34,7 +34,7 @@ DIRECTIONS = {
     "variance": "error variances of similar size",
     "knowledge": "you gave it",
     "time": "causes come first",
-    "experiment": "experiments",
+    "experiment": "experiments on one of the two",
     "environment": "differences between environments",
     "open": "nothing in these data",
     "hidden?": "a hidden common cause could explain the arrow",
