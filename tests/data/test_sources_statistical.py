@@ -179,7 +179,9 @@ def test_an_upload_with_too_many_columns_is_refused_before_its_numbers_are_read(
     for name in ("read_sav", "read_por", "read_xport"):
         metadata = getattr(pyreadstat, name)
         monkeypatch.setattr(
-            pyreadstat, name, lambda raw, metadataonly=False, read=metadata: read(raw, metadataonly=metadataonly or never())
+            pyreadstat,
+            name,
+            lambda raw, metadataonly=False, read=metadata: read(raw, metadataonly=metadataonly or never()),
         )
     assert refusal(Upload(f"t.{ending}", content, 1 << 20, 2)).startswith(f"t.{ending} has more than 2 columns")
 
