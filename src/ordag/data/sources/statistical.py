@@ -64,6 +64,7 @@ def _frame_of(number: int, file: File) -> Any:
 def _stata(file: File) -> Any:
     import pandas as pd
 
+    reader: Any
     with file.open() as raw, pd.read_stata(raw, convert_categoricals=False, iterator=True) as reader:
         file.check_width(len(reader.variable_labels()))
         frame = reader.read()
@@ -82,6 +83,7 @@ def _stata(file: File) -> Any:
 def _sas(file: File) -> Any:
     import pandas as pd
 
+    reader: Any
     with file.open() as raw, pd.read_sas(raw, format="sas7bdat", encoding="infer", chunksize=ROWS_AT_ONCE) as reader:
         file.check_width(reader.column_count)
         parts, size = [], 0
