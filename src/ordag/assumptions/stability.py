@@ -24,6 +24,7 @@ from ordag.evidence.influence import distances, tail
 from ordag.fit import Fit
 from ordag.graph.acyclic import topological_order
 from ordag.graph.cpdag import to_cpdag
+from ordag.graph.dag import Dag
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from
 from ordag.learners.pooled.method import placed_groups
@@ -81,7 +82,7 @@ class Baseline:
         in_line = None if rows is None else rows[:, order]
         within = labels if given.conditions and not any(one.root.covariates for one in given.conditions) else None
         best, arbitrary = fit.best_graph, None
-        if fit.result.by_probabilities and not fit.result.compares_variances:
+        if isinstance(best, Dag) and fit.result.by_probabilities and not fit.result.compares_variances:
             either = to_cpdag(best).adjacency
             arbitrary = (best.adjacency & either & either.T)[np.ix_(order, order)]
         return cls(fit, order, moments, best.adjacency[np.ix_(order, order)], in_line, within, arbitrary)
