@@ -290,6 +290,10 @@ def test_the_books_are_kept(seed):
         assert walk.S[number, chain.SUM] == pytest.approx(away.sum(), abs=1e-6)
         assert walk.S[number, chain.SQUARES] == pytest.approx((away**2).sum(), abs=1e-6)
     np.testing.assert_allclose(walk.shares(300), counted / 300)
+    children = [walk.D[i, : walk.I[chain.CHILDREN, i]].tolist() for i in range(p)]
+    assert [sorted(own) for own in children] == [np.flatnonzero(row >= 0).tolist() for row in walk.F]
+    anew = walk_of(X, groups, [sum(1 << i for i in parents) for parents in graph])
+    np.testing.assert_allclose(walk.Q[:p], anew.Q[:p], rtol=1e-4, atol=1e-12)
     for j, i in permutations(range(p), 2):  # what a variable would have with one parent more or less
         v = np.log(walk.V[j, i]) + walk.sampler.terms[layout.SCALE, j]
         assert v == pytest.approx(rows.v(j, graph[j] ^ {i}), abs=1e-7)
@@ -402,6 +406,19 @@ def test_probabilities_say_whether_they_have_settled():
     assert not far.settled
     assert "standard errors of up to 0.06: ask for more" in far.sentence
     assert far.to_dict() == {"kind": "rows", "draws": 100, "error": 0.06, "settled": False}
+
+
+def test_a_resample_is_not_searched_from_a_graph_that_is_far_worse(monkeypatch):
+    X = oracles.random_rows(9, 300, np.random.default_rng(0), size=2.0, density=0.6)
+    result = learn(X, method="pooled", draws=0).result
+    empty, same = result.fitted([0] * 9), replace(result.best, score=result.best.score + 150.0)
+    assert empty.score > result.best.score + 1000.0
+    once, searched = OrderSearch.descend_once, []
+    monkeypatch.setattr(OrderSearch, "descend_once", lambda *given: searched.append(given[-1]) or once(*given))
+    for second, expected in ((empty, [result.best]), (same, [result.best, same])):
+        searched.clear()
+        resampled.Resampled(replace(result, optima=(result.best, second)), X).run([np.random.SeedSequence(1)])
+        assert searched == expected
 
 
 @pytest.mark.slow
