@@ -255,7 +255,7 @@ def test_cvs_with_experiments_refuses_in_sentences():
         with pytest.raises(SettingError, match="each variable is compared and tested on rows of its own"):
             learn_from(case.table, CvsSettings(**settings))
     few = {**dict(zip(case.names, case.X.T, strict=True)), "what": ["x1"] * (len(case.X) - 5) + [""] * 5}
-    with pytest.raises(TooFewRowsError, match="Rows in which x1 was not acted on count for 5, and .* take 6"):
+    with pytest.raises(TooFewRowsError, match=r"Rows in which x1 was not acted on count for 5, and .* take 6"):
         ordag.learn(few, "cvs", experiment="what")
     held = np.arange(len(case.X)) < 40
     X = np.where(held[:, None] & (np.arange(4) == 0), 2.0, case.X)
