@@ -511,7 +511,7 @@ def test_a_given_fit_is_checked_by_the_rows_that_it_keeps_and_in_the_units_that_
     assert f"(From every {stride}th row.)" in check_fit(fit, draws=1)["columns"].sentence
     told = ordag.learn("marks", "pooled", units="commensurable")
     assert check_fit(told, draws=1)["units"] == diagnose_any("marks", units="commensurable", draws=1)["units"]
-    assert "as you say" in check_fit(told, draws=1)["units"].sentence
+    assert "because you declared" in check_fit(told, draws=1)["units"].sentence
 
 
 def test_the_call_checks_a_fit_as_the_fit_checks_itself():

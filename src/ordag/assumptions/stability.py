@@ -219,6 +219,8 @@ def backward_finding(baseline: Baseline) -> Finding:
         return unchecked("backward", other_way)
     if baseline.moments.n < least_squares_rows(baseline.moments.p):
         return unchecked("backward", "takes more rows than variables.")
+    if baseline.fit.ordering is None:
+        return unchecked("backward", "not available with experiments.")
     forward = baseline.fit.settings["direction"] == "forward"
     other = baseline.again(baseline.scaled(np.ones(len(baseline.order))), other_way)
     places = np.argsort(other.known_ordering.order).astype(np.float64)
