@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -277,22 +277,30 @@ def _means(one: CauseArrow, most: int = 6) -> str:
     return f"{', '.join(groups[:most])}{more}"
 
 
-def legend(fit: Fit) -> list[str]:
-    """Explain the columns of the table of arrows, one sentence each: probabilities, tests, robustness, what decides directions."""
+def legend(fit: Fit, left_out: Collection[str] = ()) -> list[str]:
+    """Explain the columns of the table of arrows but those left out, one sentence each."""
     columns = fit.edge_columns
     if not columns["source"]:
         return []
-    said = []
+    sentences = []
     if "probability" in columns:
-        said.append("edge: the probability that the two are joined; arrow: that they are joined in this direction")
-    tests = fit.result.p_value_of
+        meanings = {
+            "edge": "the probability that the two are joined",
+            "arrow": "that they are joined in this direction",
+        }
+        sentences.append("; ".join(f"{title}: {words}" for title, words in meanings.items() if title not in left_out))
     if "weight" in columns:
-        said += [f"weight and s.e.: given the target's other parents; p edge: {tests}"] if tests else []
-        said.append(ROBUST)
+        tests, said = fit.result.p_value_of, []
+        if tests:
+            said.append(f"weight{'' if 's.e.' in left_out else ' and s.e.'}: given the target's other parents")
+            said += [] if "p edge" in left_out else [f"p edge: {tests}"]
+        sentences += ["; ".join(said), "" if "robust" in left_out else ROBUST]
     hidden = columns.get("hidden_cause", [False] * len(columns["reason"]))
     words = {"hidden?" if one else reason for reason, one in zip(columns["reason"], hidden, strict=True)}
-    meanings = [f"{word}: {meaning}" for word, meaning in DIRECTIONS.items() if word in words]
-    return [*said, *([f"direction: what decides it ({'; '.join(meanings)})"] if meanings else [])]
+    decides = [f"{word}: {meaning}" for word, meaning in DIRECTIONS.items() if word in words]
+    if decides and "direction" not in left_out:
+        sentences.append(f"direction: what decides it ({'; '.join(decides)})")
+    return [sentence for sentence in sentences if sentence]
 
 
 def lines_without_direction(fit: Fit) -> list[tuple[tuple[str, str], str]]:
