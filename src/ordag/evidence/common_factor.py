@@ -1,4 +1,4 @@
-"""Compare the graph with factor models without arrows, by BIC: could hidden common causes alone explain the table?
+"""Compare the graph by BIC with factor models without arrows, in which hidden common causes alone explain the table.
 
 A table in which one hidden quantity drives every column passes every check of a graph: the learned arrows fit it, as those of a
 complete graph fit anything. But they take many more numbers to do so. Both models are Gaussian with free error variances, so

@@ -1,4 +1,4 @@
-r"""Do experiments leave the equations alone that they do not act on?
+r"""Test whether experiments leave the equations of variables unchanged that they do not act on.
 
 The equation of j, with the weights b of all rows that count, is held against each of these conditions: the weights b_c fitted there
 explain the share $1 - \mathrm{RSS}(b_c) / \mathrm{RSS}(b)$ of what b leaves, tested by F. An experiment with side effects, or one that did
@@ -95,7 +95,7 @@ def conditions_caution(found: Found) -> Caution | None:
 
 
 def conditions_finding(found: Found) -> Finding:
-    """Do experiments leave the equations alone that they do not act on?"""
+    """Test whether experiments leave the equations of variables unchanged that they do not act on."""
     caution, differ = conditions_caution(found), differing_equations(found)
     numbers = {"differ": len(differ), "explained": max((one.explained for one in differ), default=0.0)}
     if caution is not None:

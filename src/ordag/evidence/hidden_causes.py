@@ -1,4 +1,4 @@
-"""Could hidden common causes have made some of the arrows, or all of them? What is found, in numbers and in words.
+"""Decide whether hidden common causes could explain some or all of the arrows, in numbers and in words.
 
 The pooled search is asked where a hidden cause stands (`ordag.learners.pooled.hidden_search`): it puts one in front of variables that
 are nearly all joined, and keeps it where that has the better score. For other methods, and where that finds nothing, models of hidden

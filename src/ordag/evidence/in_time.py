@@ -1,4 +1,4 @@
-"""What speaks against a graph of rows in time: errors that remember, drifts, trends and seasons."""
+"""Cautions about a graph of rows in time: autocorrelated errors, drifts, trends and seasons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEWEST_ROWS = 20
 
 
 def time_cautions(found: Found) -> list[Caution]:
-    """Return what speaks against the graph of a series, with the setting that helps."""
+    """Return cautions about the graph of a series, each with the setting that helps."""
     return [one for one in (_drift(found), _seasons(found), _trends(found), _memory(found)) if one is not None]
 
 

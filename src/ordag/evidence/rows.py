@@ -1,4 +1,4 @@
-"""What the rows say against independence and one population: one caution for each reason, with what to do about it."""
+"""Cautions about rows that are not independent draws from one population, each with advice."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Sample(NamedTuple):
 
 
 def row_cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
-    """All that the rows of a fit say against its graph; nothing without rows. hasty: nothing that takes another search."""
+    """Return the cautions that the rows of a fit give; none without rows. hasty: leave out those that take another search."""
     rows = None if found.profile is None else found.profile.complete.rows
     if rows is None or len(rows) < FEWEST_ROWS:
         return []
@@ -59,7 +59,7 @@ def row_cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
 
 
 def row_finding(key: str, X: Array, moments: Moments) -> Finding:
-    """One of `CHECKS` as a finding: a warning with what to do, or fine."""
+    """Return one of `CHECKS` as a finding: a warning with advice, or fine."""
     caution = CHECKS[key](Sample.of(X, moments.mean, moments.names, residuals=bool(moments.held)))
     numbers = {"found": caution is not None}
     if caution is None:
@@ -68,7 +68,7 @@ def row_finding(key: str, X: Array, moments: Moments) -> Finding:
 
 
 def dependent_rows(sample: Sample) -> Caution | None:
-    """Rows that are alike by a column's codes, or to their neighbours."""
+    """Return a caution about rows that resemble others with the same code, or their neighbours."""
     by, memory = grouping(sample.codes, sample.counts), row_memory(sample.codes)
     doubt = "the rows are not independent"
     if by is not None:
@@ -93,7 +93,7 @@ def dependent_rows(sample: Sample) -> Caution | None:
 
 
 def groups_of_rows(sample: Sample) -> Caution | None:
-    """Two groups with other means, or with other relations."""
+    """Return a caution about two groups of rows with different means or relations."""
     doubt = "the rows come from two groups"
     split = two_groups(sample.X)
     if split is not None and split.found:
@@ -121,7 +121,7 @@ def groups_of_rows(sample: Sample) -> Caution | None:
 
 
 def duplicate_rows(sample: Sample) -> Caution | None:
-    """Rows that repeat others, more than chance explains."""
+    """Return a caution about rows that repeat others more often than chance explains."""
     copies = duplicates(sample.codes)
     if copies is None or copies.share < REPEATED or copies.copied < COPIED:
         return None
@@ -133,7 +133,7 @@ def duplicate_rows(sample: Sample) -> Caution | None:
 
 
 def filled_cells(sample: Sample) -> Caution | None:
-    """Cells that hold the mean of their column, or another value that was put in."""
+    """Return a caution about cells filled with the mean of their column or another value."""
     filled = filled_in(sample.X, sample.mean)
     if not filled:
         return None
@@ -148,7 +148,7 @@ def filled_cells(sample: Sample) -> Caution | None:
 
 
 def influence_caution(found: Found) -> Caution | None:
-    """One row that decides."""
+    """Return a caution about a single row that changes many arrows."""
     lone = deciding_row(found)
     if lone is None:
         return None
