@@ -68,8 +68,7 @@ class PooledSettings(MethodSettings):
 
     name: ClassVar = "pooled"
     about: ClassVar = (
-        "searches variable orders for the graph with the best score, which estimates from the data how similar the error "
-        "variances are"
+        "searches variable orders with a score that estimates from the data how similar the error variances are"
     )
     seconds: ClassVar = 2e-5
 
