@@ -183,7 +183,7 @@ def test_the_first_way_of_each_leads_to_a_table(client, body, words):
         ({"choice": -1}, "no such way"),
         ({"choice": "0"}, "no such way"),
         ({}, "no such way"),
-        ({"unread": "d0", "choice": 0}, "not here any more"),
+        ({"unread": "d0", "choice": 0}, "no longer here"),
         ({"unread": 3, "choice": 0}, "'unread'"),
     ],
 )
