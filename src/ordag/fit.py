@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from ordag.decisions.explaining import Explanation
     from ordag.decisions.in_time import Ahead, Response
     from ordag.decisions.intervening import Intervention
+    from ordag.decisions.joint_effects import JointEffect
+    from ordag.decisions.possible_effects import PossibleEffects
     from ordag.decisions.tested_graph import GraphTest
     from ordag.model.effects import Effect, Effects
 
@@ -236,6 +238,18 @@ class Fit(Found):
         from ordag.total_effects import effect
 
         return effect(self, source, target, level, **options)
+
+    def joint_effect(self, sources: Sequence[str], target: str, level: float = 0.95, **options: Any) -> JointEffect:
+        """Return the effect of each of several variables on another, the others being set as well. options: interval."""
+        from ordag.decisions.joint_effects import joint_effect
+
+        return joint_effect(self, sources, target, level, **options)
+
+    def possible_effects(self, sources: str | Sequence[str], target: str, level: float = 0.95) -> PossibleEffects:
+        """Return the effects of one variable or several in all graphs of the class, averaged over resamples (IDA)."""
+        from ordag.decisions.possible_effects import possible_effects
+
+        return possible_effects(self, sources, target, level)
 
     def group_effect(self, source: str, target: str, level: float = 0.95, **options: Any) -> GroupEffect:
         """Return the differences of a variable between the groups of a category that may be a cause: see `ordag.evidence.group_effects`."""

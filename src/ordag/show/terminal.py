@@ -288,10 +288,10 @@ def _print_arrows(fit: Fit, console: Console) -> None:
     for title, cells in edge_cells(fit, count).items():
         rank = ARROW_COLUMNS.index(title) if title in ARROW_COLUMNS else -1
         table.append(Column(title, cells, right=title != "by", rank=None if title == "weight" else rank))
-    show_table(console, table, elsewhere=ELSEWHERE)
+    left_out = show_table(console, table, elsewhere=ELSEWHERE)
     _print_rest(console, len(columns["source"]) - MOST_ROWS, "arrows")
-    if legend(fit):
-        say(console, legend(fit), "  ", "dim")
+    if said := legend(fit, left_out):
+        say(console, said, "  ", "dim")
 
 
 def _print_groups(fit: Fit, console: Console) -> None:

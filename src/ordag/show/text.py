@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -267,13 +267,16 @@ def _means(one: CauseArrow, most: int = 6) -> str:
     return f"{', '.join(groups[:most])}{more}"
 
 
-def legend(fit: Fit) -> str:
-    """Explain the columns of the table of arrows: which regression each number is from, and robustness."""
+def legend(fit: Fit, left_out: Collection[str] = ()) -> str:
+    """Explain the columns of the table of arrows but those left out: which regression each number is from, and robustness."""
     columns = fit.edge_columns
     if not columns["source"] or "weight" not in columns:
         return ""
-    tests = fit.result.p_value_of
-    return f"weight and s.e.: given the target's other parents; p edge: {tests}; {ROBUST}" if tests else ROBUST
+    tests, said = fit.result.p_value_of, []
+    if tests:
+        said.append(f"weight{'' if 's.e.' in left_out else ' and s.e.'}: given the target's other parents")
+        said += [] if "p edge" in left_out else [f"p edge: {tests}"]
+    return "; ".join([*said, *([] if "robust" in left_out else [ROBUST])])
 
 
 def lines_without_direction(fit: Fit) -> list[tuple[tuple[str, str], str]]:

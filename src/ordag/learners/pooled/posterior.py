@@ -84,7 +84,10 @@ class Probabilities:
         """Where the probabilities come from."""
         what = "the rows" if self.kind == "rows" else "Gaussian rows with these moments"
         more = "" if self.settled else ": ask for more (draws=…, --draws)"
-        return f"Probabilities are averages over {self.draws:,} resamples of {what}, with standard errors of up to {self.error:.2f}{more}."
+        error = f"of up to {self.error:.2f}" if self.error >= 0.005 else "below 0.01"
+        return (
+            f"Probabilities are averages over {self.draws:,} resamples of {what}, with standard errors {error}{more}."
+        )
 
     def to_dict(self) -> dict[str, object]:
         return {"kind": self.kind, "draws": self.draws, "error": self.error, "settled": self.settled}
