@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ordag.assumptions.check import TITLES, Diagnosis
+from ordag.assumptions.clusters import both_levels
 from ordag.common.words import counted, harmless, number, shown
 from ordag.comparison import Comparison
 from ordag.data.roles import ColumnRole, few_values_sentence, set_aside_sentence
@@ -24,6 +25,7 @@ from ordag.show.text import (
     kinds_of_rows,
     left_out,
     legend,
+    levels_in_words,
     lines_without_direction,
     margin,
     other_units,
@@ -84,6 +86,8 @@ def print_fit(
     _print_arrows(fit, console)
     _print_groups(fit, console)
     _print_lines(fit, console)
+    if fit.between is not None:
+        _print_levels(fit, console)
     if fit.changes is not None:
         _print_changes(fit.changes, console)
     console.print()
@@ -199,6 +203,25 @@ def _section(console: Console, title: str) -> None:
 
 def _warn(console: Console, sentence: str) -> None:
     say(console, Text.assemble(("Warning ", "bold yellow"), harmless(sentence)))
+
+
+def _print_levels(fit: Fit, console: Console) -> None:
+    """Print the pairs that the graph joins, or that of the means of clusters, beside each other."""
+    _section(console, "Within and between clusters")
+    rows = both_levels(fit)
+    if rows:
+        first, second, inside, outside, r, s = (list(cells) for cells in zip(*rows[:MOST_ROWS], strict=True))
+        columns = [
+            Column("", first),
+            Column("within", [one or "–" for one in inside]),
+            Column("between", [one or "–" for one in outside]),
+            Column("", second),
+            Column("r within", r, right=True, rank=1),
+            Column("r between", s, right=True, rank=1),
+        ]
+        show_table(console, columns, elsewhere=ELSEWHERE)
+        _print_rest(console, len(rows) - MOST_ROWS, "pairs", "--json")
+    say(console, harmless(levels_in_words(fit)), "  ")
 
 
 def _print_changes(changes: EnvironmentChanges, console: Console) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ordag.assumptions.clusters import clusters_finding
 from ordag.common.words import counted, harmless, joined, listed, mean_digits, number, percent, probability, shown
 from ordag.data.equations import is_untouched
 from ordag.data.roles import few_values_sentence, set_aside_sentence
@@ -126,7 +127,8 @@ def headline(fit: Fit, pairs: Pairs) -> list[str]:
     strongest = _strongest(fit, pairs, open_arrows) if joins else ""
     said = [sentence for sentence in (*joins, _of_categories(fit), strongest) if sentence]
     changes = [] if fit.changes is None else [fit.changes.sentence]
-    return [*said, *(f"{sentence}." for sentence in (*kinds_of_rows(fit), *changes))]
+    levels = [] if fit.between is None else [levels_in_words(fit)]
+    return [*said, *(f"{sentence}." for sentence in (*kinds_of_rows(fit), *changes)), *levels]
 
 
 def _of_categories(fit: Fit) -> str:
@@ -383,6 +385,14 @@ def kinds_of_rows(fit: Fit) -> list[str]:
     if "weights" in column:
         said.append(f"Weighted by {column['weights']}{'' if 'cluster' in column else _worth(fit)}")
     return said
+
+
+def levels_in_words(fit: Fit) -> str:
+    """Say how the relations within clusters compare with those between their means, where both were learned."""
+    assert fit.between is not None
+    edges = fit.between.graph.edge_count
+    there = f"there {'is' if edges == 1 else 'are'} {counted(edges, 'edge')}"
+    return f"Between the means of the {counted(fit.between.rows, 'cluster')} {there}. {clusters_finding(fit).sentence}"
 
 
 def differences(changes: EnvironmentChanges) -> list[tuple[str, str, str, str]]:
