@@ -69,7 +69,7 @@ class Table:
         self._judged = False  # whether columns may be set aside
         self._profile: Profile | None = None  # of moments, where one is known
         self._like: Moments | None = None
-        self._between = settings.clusters == "between"
+        self._between, self.both_levels = settings.clusters == "between", settings.clusters == "both"
         self._leave_out = tuple(settings.leave_out)
         self._sampler: Sampler | None = None
         self._given = given_moments(data, settings, progress)
