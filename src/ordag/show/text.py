@@ -357,7 +357,8 @@ def kinds_of_rows(fit: Fit) -> list[str]:
     elif "cluster" in column:
         said.append(f"Relations between the means of the {counted(fit.rows, 'cluster')} of {column['cluster']}")
     if "weights" in column:
-        said.append(f"Weighted by {column['weights']}{'' if 'cluster' in column else _worth(fit)}")
+        weightless = f"; {counted(moments.weightless, 'row')} of weight 0 left out" if moments.weightless else ""
+        said.append(f"Weighted by {column['weights']}{'' if 'cluster' in column else _worth(fit)}{weightless}")
     return said
 
 
