@@ -117,7 +117,7 @@ class AdjustmentAnswer:
         return said
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         rule = self.rule
         return {
             "source": self.source,
@@ -138,7 +138,7 @@ class AdjustmentAnswer:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag adjust --json` prints."""
+        """Return the document that `ordag adjust --json` prints."""
         return to_json(self.to_dict(), indent)
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -131,7 +131,7 @@ class Changes:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         return {
             "rows": list(self.rows),
             "groups": list(self.names),
@@ -147,7 +147,7 @@ class Changes:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag changes --json` prints."""
+        """Return the document that `ordag changes --json` prints."""
         return to_json(self.to_dict(), indent)
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -112,7 +112,7 @@ class Explanation:
         return f"{said}Row {self.rows[k]:,} ({chance(float(self.p_values[k]))}): {self.line(k)}."
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         return {
             "nodes": list(self.names),
             "scored": self.scored,
@@ -127,7 +127,7 @@ class Explanation:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag explain --json` prints."""
+        """Return the document that `ordag explain --json` prints."""
         return to_json(self.to_dict(), indent)
 
     def __str__(self) -> str:

@@ -190,7 +190,7 @@ class GraphTest:
         return said
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         return {
             "nodes": list(self.graph.nodes),
             "rows": self.moments.rows,
@@ -212,7 +212,7 @@ class GraphTest:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag test --json` prints."""
+        """Return the document that `ordag test --json` prints."""
         return to_json(self.to_dict(), indent)
 
     def __str__(self) -> str:
