@@ -23,8 +23,12 @@ from ordag.cli.options import (
 )
 from ordag.cli.plotting import PLOT, check_plot, write_plot
 from ordag.cli.progress import Progress
+from ordag.common.words import joined
 from ordag.decisions.in_time import response
+from ordag.decisions.joint_effects import JointEffect
+from ordag.decisions.possible_effects import PossibleEffects
 from ordag.errors import SettingError
+from ordag.fit import Fit
 from ordag.learners.methods import AUTO, settings_of
 from ordag.learning import learn
 from ordag.model.effects import KINDS
@@ -36,7 +40,13 @@ from ordag.total_effects import learned_for_effect
 
 @click.command(cls=ManualPage)
 @DATA
-@click.option("--from", "source", required=True, help="Name of the cause.")
+@click.option(
+    "--from",
+    "sources",
+    required=True,
+    multiple=True,
+    help="Name of the cause. Several (with commas between them, or typed several times) are set together.",
+)
 @click.option("--to", "target", required=True, help="Name of the effect.")
 @click.option("--level", default=0.95, show_default=True, type=float, help="Level of the interval.")
 @click.option(
@@ -53,6 +63,11 @@ from ordag.total_effects import learned_for_effect
     type=click.IntRange(min=1),
     help="In time (--lags): what one unit more of the cause changes at the same time and up to so many steps later.",
 )
+@click.option(
+    "--whole-class",
+    is_flag=True,
+    help="The possible effects in all graphs of the class (IDA): directions that rest on error variances are not used.",
+)
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn the graph.")
 @with_options(setting_options(also={"seed": "Also seeds the resamples."}))
 @with_options(READING)
@@ -63,12 +78,13 @@ def effect(
     context: click.Context,
     /,
     data: str | list[str],
-    source: str,
+    sources: tuple[str, ...],
     target: str,
     level: float,
     interval: str | None,
     replicates: int | None,
     steps: int | None,
+    whole_class: bool,
     method: str,
     plot: str | None,
     as_json: bool,
@@ -79,12 +95,15 @@ def effect(
     It is what one unit more of the cause adds to the effect along all directed paths of the learned graph. The answer has the
     probability that there is a path, the interval of the effect if there is one, how strong a hidden common cause would have to be
     to reduce it to zero, and reasons to doubt the graph. --plot draws the effect under hidden common causes of any strength.
-    Of a category (--cause) it is the differences between its groups. DATA is as in ordag learn.
+    Of a category (--cause) it is the differences between its groups. Of several causes it is what each does while the others are set as
+    well, and what one unit more of all of them does. DATA is as in ordag learn.
 
     \b
     Examples
       ordag effect marks --from algebra --to mechanics
       ordag effect marks --from algebra --to mechanics --alpha 0.05 --interval given-graph
+      ordag effect sales.csv --from price,ads --to sales
+      ordag effect data.csv --from dose --to response --whole-class
       ordag effect data.csv --cause sex --from sex --to income
       ordag effect data.csv --from dose --to response --knowledge known.txt --json
       ordag effect sales.csv --time month --lags 2 --from price --to sales --steps 12
@@ -92,10 +111,33 @@ def effect(
     reading = take_reading(values)
     settings = given(context, values)
     refuse_unused_level(settings)
-    if method != "auto" and "orient_by_order" in settings_of(method) and "orient_by_order" not in settings:
+    if (
+        not whole_class
+        and method != "auto"
+        and "orient_by_order" in settings_of(method)
+        and "orient_by_order" not in settings
+    ):
         raise SettingError(
-            f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order, or choose another method."
+            f"--method {method} finds a class of graphs, whose effects differ: add --whole-class for all of them or --orient-by-order for "
+            "one graph, or choose another method."
         )
+    if whole_class or len(sources) > 1 or "," in sources[0]:
+        unused = [
+            name
+            for name, value in (
+                ("--steps", steps),
+                ("--replicates", replicates),
+                ("--plot", plot),
+                ("--interval", interval),
+            )
+            if value is not None and (whole_class or name != "--interval")
+        ]
+        with Progress() as progress:
+            fit = learn(data, method, progress=progress, **{**reading, **settings})
+        if whole_class or len(sources) > 1 or sources[0] not in fit.names:
+            _print_several(data, fit, sources, target, level, interval, whole_class, unused, as_json)
+            return
+    source = sources[0]
     if steps is not None and plot is not None:
         raise SettingError("--plot draws an effect at one time: leave it or --steps out.")
     if steps is not None:
@@ -134,6 +176,41 @@ def effect(
             say_next("the effect under hidden causes", "ordag", "effect", *as_words(data), *ends, "--plot", "doubt.png")
         if reading.get("lags"):
             say(screen, "This is the effect at the same time: --steps 12, say, follows it over time.")
+
+
+def _print_several(
+    data: str | list[str],
+    fit: Fit,
+    typed: tuple[str, ...],
+    target: str,
+    level: float,
+    interval: str | None,
+    whole_class: bool,
+    unused: list[str],
+    as_json: bool,
+) -> None:
+    """Print the effects of several causes, or those in all graphs of the class."""
+    if unused:
+        what = "--whole-class" if whole_class else "Several causes"
+        raise SettingError(
+            f"{what}: {joined(unused)} cannot go with it: leave {'it' if len(unused) == 1 else 'them'} out."
+        )
+    alone = len(typed) == 1 and typed[0] not in fit.names
+    sources = [one.strip() for one in typed[0].split(",") if one.strip()] if alone else list(typed)
+    found: JointEffect | PossibleEffects = (
+        fit.possible_effects(sources, target, level)
+        if whole_class
+        else fit.joint_effect(sources, target, level, interval=interval)
+    )
+    if as_json:
+        click.echo(found.to_json())
+        return
+    screen = Screen()
+    for line in str(found).splitlines():
+        say(screen, line.lstrip(), "  " if line.startswith("  ") else "")
+    ends = ("--from", sources[0], "--to", target)
+    what = "the effect in the learned graph" if whole_class else "the effect of one of them alone"
+    say_next(what, "ordag", "effect", *as_words(data), *ends)
 
 
 def _print_response(

@@ -201,14 +201,19 @@ class Reading(Settings):
         "what experiments do to a variable: cut it off from its causes, shift its mean alone, or change its equation",
     )
     environment: str | None = setting(
-        None, _one_name, "column that names the environment of each row, where some equations may be others", typed=str
+        None, _one_name, "column that names the environment of each row, where some equations may differ", typed=str
     )
     leave_out: Sequence[str] = setting((), _names, "labels of experiments or environments whose rows are left out")
     cluster: str | None = setting(
-        None, _one_name, "column that names the group or the subject of each row: rows of one are dependent", typed=str
+        None,
+        _one_name,
+        "column that names the group or the subject of each row: rows that share it are dependent",
+        typed=str,
     )
     clusters: str = choice(
-        "within", ("within", "between"), "learn the relations within clusters, or those between their means"
+        "within",
+        ("within", "between", "both"),
+        "learn the relations within clusters, those between their means, or both apart",
     )
     time: str | None = setting(None, _one_name, "column with the time of each row: numbers or dates", typed=str)
     lags: int | None = whole(
@@ -219,32 +224,31 @@ class Reading(Settings):
     difference: int | None = whole(
         1,
         "how many steps to difference is a whole number from 1 on",
-        "take differences of following times, so many times over: 1 for series that drift",
+        "take differences of successive times this many times: 1 for series that drift",
     )
     season: int | None = whole(
         2,
         "the length of a season is a whole number from 2 on",
-        "times in a season, such as 12 months: the mean of each place in it is removed",
+        "length of a season, such as 12 for months: removes the mean of each position in it",
     )
     weights: str | None = setting(None, _one_name, "column with the weight of each row", typed=str)
     strict: bool = flag(False, "refuse a table with columns that would be set aside", typed=True)
     transform: Mapping[str, float | str] | None = setting(
         None,
         _transform,
-        "columns in other units: for each a factor, `log` for its natural logarithm, or `standardise` for its standard deviation as "
-        "the unit",
+        "changes of columns: a factor, `log` for the natural logarithm, or `standardise` to divide by the standard deviation",
     )
     missing: Missing = choice(
         "auto",
         ("auto", "em", "drop", "refuse"),
-        "missing values: use what the incomplete rows hold (`em`), leave these rows out, refuse the table, or, by itself, leave out up to "
-        "2 % of the rows and use them beyond",
+        "missing values: use incomplete rows for the values they have (`em`), `drop` them, `refuse` the table, or `auto`: drop up to "
+        "2 % of the rows, use more than that",
         check=_missing,
     )
     separator: str | None = setting(
-        None, _as_given, "between the fields of a text file: , ; tab or another character", typed=str
+        None, _as_given, "character between the fields of a text file: , ; tab or another", typed=str
     )
-    encoding: str | None = setting(None, _as_given, "of a text file; UTF-8 unless said otherwise", typed=str)
+    encoding: str | None = setting(None, _as_given, "encoding of a text file; default UTF-8", typed=str)
     decimal: str | None = choice(None, (".", ","), "decimal mark of a text file", check=_as_given)
     thousands: str | None = choice(
         None, (",", ".", " ", "'"), "separator of thousands in the numbers of a text file", check=_as_given
@@ -254,9 +258,9 @@ class Reading(Settings):
         None, _cells, "cells that stand for a missing value, such as `-99` or, in text files, `?`"
     )
     sheet: str | None = setting(
-        None, _as_given, "of an Excel or OpenDocument workbook; the first with anything in it by default", typed=str
+        None, _as_given, "sheet of an Excel or OpenDocument workbook; default the first that is not empty", typed=str
     )
-    table: str | None = setting(None, _as_given, "of an SQLite or DuckDB file that has several", typed=str)
+    table: str | None = setting(None, _as_given, "table of an SQLite or DuckDB file that has several", typed=str)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -280,21 +284,21 @@ class Reading(Settings):
                 f"cause does not go with {beside} yet: hold the categories fixed instead (adjust), or leave {beside} out.",
                 ["cause", beside],
             )
-        if self.clusters == "between" and (self.cluster is None or len(self.row_columns) > 1):
+        if self.clusters != "within" and (self.cluster is None or len(self.row_columns) > 1):
             others = [given for given in self.row_columns if given != "cluster"]
             raise SettingError(
-                f"clusters='between' learns from the means of clusters, without {' and '.join(others)}: leave that out."
+                f"clusters={self.clusters!r} learns from cluster means, without {' and '.join(others)}: leave that out."
                 if self.cluster is not None
-                else "clusters='between' learns from the means of clusters: name the column that says which (cluster=…, --cluster).",
+                else f"clusters={self.clusters!r} learns from cluster means: name the column that says which (cluster=…, --cluster).",
                 ["clusters"],
             )
         for name in self.category:
             if said.get(name, "adjust") not in ("adjust", "cause", *ROW_COLUMNS) and self.role.get(name) != "category":
                 raise _two_settings(name, said[name], "category")
 
-        if self.in_time and self.clusters == "between":
+        if self.in_time and self.clusters != "within":
             raise SettingError(
-                "clusters='between' compares the means of clusters, which have no time: leave it out, or time and lags.",
+                f"clusters={self.clusters!r} compares cluster means, which have no time: leave it out, or time and lags.",
                 ["clusters"],
             )
         if self.in_time and self.part:

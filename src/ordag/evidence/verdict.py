@@ -64,6 +64,9 @@ TOO_MANY_WRONG = 0.25
 FEW_WRONG, MOSTLY_WRONG = 0.1, 0.5
 """The share of wrong arrows up to which an answer is green, and from which on it is red."""
 
+NEVER_CERTAIN = 1e-9
+"""The least share of wrong arrows that is told: that all resamples have them is no certainty."""
+
 COMPARABLE = 10.0
 """Error variances that differ by more than this factor hardly come from columns that share a unit."""
 
@@ -123,7 +126,7 @@ class Verdict:
                 sentences.append("That is chance alone; the units decide the rest.")
             sentences.append(
                 "On four published networks, whose error variances lie far apart, "
-                f"{PUBLISHED} of the arrows were turned round."
+                f"{PUBLISHED} of the arrows were reversed."
             )
         sentences.append(str(self.numbers.get("probabilities", "")))
         return " ".join(filter(None, sentences))
@@ -140,7 +143,7 @@ class Verdict:
 def quick_verdict(
     found: Found, *, same_units: bool = False, tables: int | None = None, forecast: bool = True
 ) -> Verdict:
-    """The verdict on what was found, from its moments, its order and a sample of its rows: it takes about a second at most.
+    """Return the verdict on a learned graph, from its moments, its order and a sample of its rows, in about a second at most.
 
     same_units: the user states that all columns are in comparable units.
     tables: how many simulated tables to forecast from. forecast: False leaves the forecast out, which takes most of the time.
@@ -181,13 +184,16 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
     opened = reasons["open"] + lines
     if opened:
         count = arrows + lines + of_categories
-        every = "Both" if count == 2 else f"All {count}"
-        which = f"{every} directions" if opened == count > 1 else f"{opened} of {count} directions"
-        which = "The direction" if count == 1 else which
-        yield f"{which} {'is' if opened == 1 else 'are'} open: these rows do not tell cause from effect there."
+        some = f"{opened} of {count} directions {'is' if opened == 1 else 'are'}"
+        yield f"{_every_direction(count) if opened == count else some} open: these rows do not tell cause from effect there."
         yield _next_for_open(found)
     else:
         yield "Check the assumptions (ordag check) before you act on it."
+
+
+def _every_direction(count: int) -> str:
+    """Begin a sentence about all directions."""
+    return "The direction is" if count == 1 else "Both directions are" if count == 2 else f"All {count} directions are"
 
 
 def _how_many_wrong(found: Found, verdict: Verdict) -> str:
@@ -197,12 +203,11 @@ def _how_many_wrong(found: Found, verdict: Verdict) -> str:
     if probabilities is not None and not probabilities.settled:
         return "How many arrows are wrong is not settled: ask for more resamples with draws."
     if wrong is None:
+        unknown = f"How many of the {counted(count, noun)} are wrong" if count > 1 else f"Whether the {noun} is wrong"
         if not found.result.by_probabilities:
-            return f"How many of the {counted(count, noun)} are wrong is not known."
-        return (
-            f"How many of the {counted(count, noun)} are wrong is not known: probabilities were not asked for, or take long "
-            "for so many variables: ask for them with draws."
-        )
+            return f"{unknown} is not known."
+        return f"{unknown} is not known: probabilities take long for so many variables, or were left out; ask for them with draws."
+    wrong = max(wrong, NEVER_CERTAIN)
     if verdict.tier == "assumed":
         return f"Chance alone makes {about(wrong)} of the {counted(count, noun)} wrong; the units decide the rest."
     more = ", or more" if verdict.cautions or verdict.tier == "untested" else ""
@@ -221,7 +226,7 @@ def _next_for_open(found: Found) -> str:
 def _class_verdict(
     found: Found, reasons: Counter[str], same_units: bool, beware: list[Caution], wrong: Forecast
 ) -> Verdict:
-    """What the class has directed, and the tier of what an order has."""
+    """Return the verdict on a class: the edges that it directs, and the tier of those directed by an order."""
     said = _counted(found, reasons)
     if not reasons["variance"]:
         return Verdict(None, said, wrong())
@@ -246,7 +251,7 @@ class _Grounds(NamedTuple):
 
 
 def _graded(found: Found, same_units: bool, which: str, beware: list[Caution], wrong: Forecast) -> Verdict:
-    """The tier of directions that rest on variances alone; `which` begins the sentence."""
+    """Return the tier of directions that rest on variances alone; `which` begins the sentence."""
     test = equality_test(found)
     scale = scale_of(found.moments, found.profile, same_units=same_units)
     turning = turning_factors(found)
@@ -342,7 +347,7 @@ def _assumed(test: EqualVariances, closest: Mapping[str, Any] | None) -> str:
 
 
 def _counted(found: Found, reasons: Counter[str]) -> str:
-    """How many edges have their direction from where, in one sentence."""
+    """Return a sentence that counts the edges by what directs them."""
     probabilities = found.probabilities
     sure = (
         f" (with a probability of {DECIDED:g} or more each, if there is an edge)" if probabilities is not None else ""
@@ -372,11 +377,13 @@ def _counted(found: Found, reasons: Counter[str]) -> str:
     count = sum(reasons.values()) + lines
     if not count:
         return "There are no edges." if found.order is None else "There are no arrows."
+    if reasons["open"] == count:
+        return f"{_every_direction(count)} open."
     return f"Of {count} direction{'s' if count > 1 else ''}, {'; '.join(parts)}."
 
 
 def _pooled_verdict(found: Found, reasons: Counter[str], wrong: Forecast) -> Verdict:
-    """What every arrow rests on, and how far apart the error variances are."""
+    """Return the verdict of a pooled search: what directs the arrows, and how far apart the error variances are."""
     spread = found.result.spread
     sentence = f"{_counted(found, reasons)} {spread_sentence(found)}"
     if found.settings.get("units") and spread > COMPARABLE:

@@ -19,10 +19,8 @@ from ordag.data.equations import Equations
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
 from ordag.data.table_checks import least_squares_rows
-from ordag.graph.cpdag import to_cpdag
-from ordag.graph.dag import Dag
 from ordag.graph.links import Links
-from ordag.graph.partly_directed import meek
+from ordag.graph.partly_directed import completed, meek
 from ordag.knowledge.masks import Constraints
 from ordag.learners.causes import FoundCauses
 from ordag.learners.order_search.engine import Optimum, OrderSearch
@@ -157,7 +155,7 @@ class PooledResult(Problem, Result):
 
         told_apart: pairs whose direction is known from elsewhere, as by experiments.
         """
-        adjacency = to_cpdag(Dag.known_acyclic(self.moments.names, dag)).adjacency
+        adjacency = completed(dag)
         if told_apart is not None:
             adjacency = meek(adjacency & ~(adjacency & adjacency.T & told_apart & ~dag))
         if self.known is not None:
@@ -393,7 +391,7 @@ def _striking(problem: Problem, first: Optimum) -> bool:
 def _by_position(
     ordering: Ordering, known: Constraints | None, groups: Sequence[Sequence[int]] | None
 ) -> tuple[Moments, Constraints | None, Sequence[Sequence[int]] | None]:
-    """Sort the columns, the knowledge and the groups in the order by conditional variance."""
+    """Put the columns, the knowledge and the groups into the order by conditional variance."""
     given, order = ordering.moments, ordering.order
     names = tuple(given.names[j] for j in order)
     R = triangle(given.R[:, order]) if ordering.factor is None else np.asfortranarray(ordering.L.T)
