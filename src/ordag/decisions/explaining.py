@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from ordag.common.arrays import Array, Indices
 from ordag.common.checks import is_whole, short
 from ordag.common.plain import plain, records, to_json
-from ordag.common.words import chance, counted, did_you_mean, joined, number, shown
+from ordag.common.words import chance, counted, did_you_mean, joined, listed, number, shown
 from ordag.decisions.row_scores import Scorer, other_rows, own_rows
 from ordag.errors import ColumnError, SettingError
 from ordag.fit import Fit
@@ -112,7 +112,7 @@ class Explanation:
         return f"{said}Row {self.rows[k]:,} ({chance(float(self.p_values[k]))}): {self.line(k)}."
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         return {
             "nodes": list(self.names),
             "scored": self.scored,
@@ -127,7 +127,7 @@ class Explanation:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag explain --json` prints."""
+        """Return the document that `ordag explain --json` prints."""
         return to_json(self.to_dict(), indent)
 
     def __str__(self) -> str:
@@ -161,7 +161,9 @@ def explain(
         raise SettingError(f"worst={short(worst)}: give a whole number from 1 on.")
     fit = fit.within_causes
     if target is not None and target not in fit.names:
-        raise ColumnError(f"target={target!r} is not a variable of the fit.{did_you_mean(target, fit.names)}")
+        raise ColumnError(
+            f"The fit has no variable {target!r} (target=…, --target).{did_you_mean(target, fit.names)} It has {listed(fit.names)}."
+        )
     numbers = _row_numbers(rows)
     if rows is not None and numbers is None:
         if data is not None:

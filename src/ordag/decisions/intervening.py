@@ -133,7 +133,7 @@ class Intervention:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         return {
             "intervention": self.words,
             "sentence": self.sentence,
@@ -142,7 +142,7 @@ class Intervention:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag intervene --json` prints."""
+        """Return the document that `ordag intervene --json` prints."""
         return to_json(self.to_dict(), indent)
 
     def __str__(self) -> str:
@@ -231,7 +231,7 @@ def _rules(
     shift: Mapping[str, float],
     rule: Mapping[str, Mapping[str, float]],
 ) -> tuple[Rules, str]:
-    """Check what is to be done, and say it in words."""
+    """Check the intervention, and describe it in words."""
     where = {name: j for j, name in enumerate(names)}
 
     def column(name: str, setting: str) -> int:
