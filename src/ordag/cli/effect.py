@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from ordag.bootstrapping import Bootstrap
+from ordag.cli.answers import AS_JSON, PLOT, as_words, check_plot, print_answer, say_next, write_plot
 from ordag.cli.help import ManualPage
-from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import (
     DATA,
+    METHOD,
     READING,
     given,
     inputs,
@@ -21,15 +21,12 @@ from ordag.cli.options import (
     title_of,
     with_options,
 )
-from ordag.cli.plotting import PLOT, check_plot, write_plot
 from ordag.cli.progress import Progress
 from ordag.decisions.in_time import response
 from ordag.errors import SettingError
-from ordag.learners.methods import AUTO, settings_of
+from ordag.learners.methods import settings_of
 from ordag.learning import learn
 from ordag.model.effects import KINDS
-from ordag.show.decisions import print_decision
-from ordag.show.screen import Screen, say
 from ordag.total_effects import effect as total_effect
 from ordag.total_effects import learned_for_effect
 
@@ -53,15 +50,12 @@ from ordag.total_effects import learned_for_effect
     type=click.IntRange(min=1),
     help="In time (--lags): what one unit more of the cause changes at the same time and up to so many steps later.",
 )
-@click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn the graph.")
+@METHOD
 @with_options(setting_options(also={"seed": "Also seeds the resamples."}))
 @with_options(READING)
 @PLOT
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-@click.pass_context
+@AS_JSON
 def effect(
-    context: click.Context,
-    /,
     data: str | list[str],
     source: str,
     target: str,
@@ -90,21 +84,35 @@ def effect(
       ordag effect sales.csv --time month --lags 2 --from price --to sales --steps 12
     """
     reading = take_reading(values)
-    settings = given(context, values)
+    settings = given(values)
     refuse_unused_level(settings)
     if method != "auto" and "orient_by_order" in settings_of(method) and "orient_by_order" not in settings:
         raise SettingError(
             f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order, or choose another method."
         )
-    if steps is not None and plot is not None:
-        raise SettingError("--plot draws an effect at one time: leave it or --steps out.")
     if steps is not None:
-        _print_response(
-            data, source, target, steps, level, interval, replicates, method, as_json, {**reading, **settings}
-        )
+        if plot is not None:
+            raise SettingError("--plot draws an effect at one time: leave it or --steps out.")
+        if interval not in (None, "posterior") or replicates is not None:
+            raise SettingError(
+                "--steps: intervals over time are those of the resamples behind the probabilities of arrows: leave --interval and "
+                "--replicates out."
+            )
+        with Progress() as progress:
+            fit = learn(data, method, progress=progress, **reading, **settings)
+            over_time = response(fit, source, target, steps, level=level)
+        print_answer(over_time, title_of(data), as_json)
         return
     if source in reading.get("cause", ()):
-        _print_groups(data, source, target, level, interval or replicates or plot, method, as_json, reading | settings)
+        if interval or replicates or plot:
+            raise SettingError(
+                f"--from {source} is a category: the intervals of its differences take no resamples and have no picture, so leave out "
+                "--interval, --replicates and --plot."
+            )
+        with Progress() as progress:
+            fit = learn(data, method, progress=progress, **reading, **settings)
+            differences = fit.group_effect(source, target, level)
+        print_answer(differences, title_of(data), as_json)
         return
     check_plot(plot, inputs(data, settings.get("knowledge")))
     seed = settings.pop("seed", None)
@@ -123,66 +131,9 @@ def effect(
         found = total_effect(learned, source, target, level, seed=seed, **asked)
     fit = learned.fit if isinstance(learned, Bootstrap) else learned
     write_plot(plot, lambda: fit.plot("robustness", source=source, target=target))
-    if as_json:
-        click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
-    else:
-        screen = Screen()
-        for line in str(found).splitlines():
-            say(screen, line)
-        if plot is None:
-            ends = ("--from", source, "--to", target)
-            say_next("the effect under hidden causes", "ordag", "effect", *as_words(data), *ends, "--plot", "doubt.png")
+    if print_answer(found, title_of(data), as_json):
         if reading.get("lags"):
-            say(screen, "This is the effect at the same time: --steps 12, say, follows it over time.")
-
-
-def _print_response(
-    data: str | list[str],
-    source: str,
-    target: str,
-    steps: int,
-    level: float,
-    interval: str | None,
-    replicates: int | None,
-    method: str,
-    as_json: bool,
-    settings: dict[str, Any],
-) -> None:
-    """Print what a change does over time."""
-    if interval not in (None, "posterior") or replicates is not None:
-        raise SettingError(
-            "--steps: intervals over time are those of the resamples behind the probabilities of arrows: leave --interval and "
-            "--replicates out."
-        )
-    with Progress() as progress:
-        found = response(learn(data, method, progress=progress, **settings), source, target, steps, level=level)
-    if as_json:
-        click.echo(found.to_json())
-    else:
-        print_decision(found, Screen(), title_of(data))
-
-
-def _print_groups(
-    data: str | list[str],
-    source: str,
-    target: str,
-    level: float,
-    unused: Any,
-    method: str,
-    as_json: bool,
-    settings: dict[str, Any],
-) -> None:
-    """Print the effect of a category."""
-    if unused:
-        raise SettingError(
-            f"--from {source} is a category: the intervals of its differences take no resamples and have no picture, so leave out "
-            "--interval, --replicates and --plot."
-        )
-    with Progress() as progress:
-        found = learn(data, method=method, progress=progress, **settings).group_effect(source, target, level)
-    if as_json:
-        click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
-    else:
-        screen = Screen()
-        for line in str(found).splitlines():
-            say(screen, line)
+            click.echo("This is the effect at the same time: --steps 12, say, follows it over time.")
+        if plot is None:
+            command = ("effect", *as_words(data), "--from", source, "--to", target, "--plot", "doubt.png")
+            say_next("the effect under hidden causes", *command)

@@ -20,9 +20,10 @@ from scipy.stats import chi2
 
 from ordag.common.arrays import Array
 from ordag.common.checks import is_whole, short
-from ordag.common.plain import plain, records, to_json
+from ordag.common.plain import frame, plain, records
 from ordag.common.words import chance, counted, did_you_mean, joined, number, shown
 from ordag.data.table import Table
+from ordag.decisions.answer import Answer
 from ordag.decisions.equations import Equation
 from ordag.errors import ColumnError, GraphError, SettingError
 from ordag.fit import Fit
@@ -80,7 +81,7 @@ class Scorer:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class Explanation(Answer):
     """Rows, with the part that each equation has in them.
 
     rows: their numbers in the table, from 1. values: the rows. errors, scores: of every equation (`Scorer.errors`). p_values: of each row.
@@ -118,9 +119,7 @@ class Explanation:
     @cached_property
     def table(self) -> pd.DataFrame:
         """`columns` as a data frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     def line(self, k: int) -> str:
         """Say where one row comes from, in a sentence."""
@@ -170,17 +169,6 @@ class Explanation:
             ],
             "errors": records(self.columns),
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag explain --json` prints."""
-        return to_json(self.to_dict(), indent)
-
-    def __str__(self) -> str:
-        from ordag.show.decisions import text
-
-        return text(self)
-
-    __repr__ = __str__
 
 
 def explain(

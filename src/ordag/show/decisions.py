@@ -1,4 +1,4 @@
-"""Answers of `test`, `adjust`, `changes` and `explain` on a terminal."""
+"""Answers to questions about a graph on a terminal."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from ordag.decisions.explaining import Explanation
 from ordag.decisions.in_time import Ahead, Response
 from ordag.decisions.intervening import Intervention
 from ordag.decisions.tested_graph import GraphTest, claim
+from ordag.model.effects import Effect
+from ordag.model.group_effects import GroupEffect
 from ordag.show.screen import Column, print_head, say, show_table
 
 MOST_ROWS = 20
@@ -73,6 +75,12 @@ def _(answer: GraphTest, console: Console, description: str) -> None:
         show_table(console, table)
         _rest(console, len(arrows["source"]) - MOST_ROWS, "arrows")
     _notes(console, answer.notes)
+
+
+@print_decision.register
+def _(answer: Effect | GroupEffect, console: Console, description: str) -> None:
+    for line in str(answer).splitlines():
+        say(console, line)
 
 
 @print_decision.register
