@@ -29,10 +29,16 @@ BINS = [(0.5, 0.7), (0.7, 0.85), (0.85, 0.95), (0.95, 0.99), (0.99, 1.01)]
 
 
 class Half(NamedTuple):
-    """Of one half of the rows: the probability of every arrow, and whether the graph has it."""
+    """Of one half of the rows: the names of its columns, the probability of every arrow, and whether the graph has it."""
 
+    names: tuple[str, ...]
     arrows: Array
     graph: Array
+
+    def of(self, names: Sequence[str]) -> Half:
+        """Return the same for some of the columns."""
+        here = np.ix_(*[[self.names.index(name) for name in names]] * 2)
+        return Half(tuple(names), self.arrows[here], self.graph[here])
 
 
 def numbers(path: Path) -> Array | None:
@@ -55,7 +61,7 @@ def halves(X: Array, split: int, **settings: int) -> Iterator[Half]:
     for part in np.array_split(rows, 2):
         fit = ordag.learn(X[part], method="pooled", **settings)
         assert fit.probabilities is not None
-        yield Half(fit.probabilities.arrows, fit.graph.adjacency)
+        yield Half(fit.names, fit.probabilities.arrows, fit.graph.adjacency)
 
 
 class Compared(NamedTuple):
@@ -77,8 +83,10 @@ class Compared(NamedTuple):
 
 
 def compared(X: Array, split: int) -> Compared:
-    """Compare the two halves of one split with each other, either way."""
+    """Compare the two halves of one split with each other, either way; a column that is constant in one of them is left out."""
     one, two = halves(X, split)
+    both = [name for name in one.names if name in two.names]
+    one, two = one.of(both), two.of(both)
     return Compared.together([Compared.of(one, two), Compared.of(two, one)])
 
 

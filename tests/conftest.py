@@ -144,10 +144,13 @@ def _stored() -> dict[bytes | str, bytes | str]:
     return dict(os.environ._data)
 
 
+SET_BY_LIBRARIES = ("PYTEST_", "KMP_", "_RJEM_")  # the last by Polars, when it is imported
+
+
 def _changed(before: dict[bytes | str, bytes | str]) -> list[str]:
     now = _stored()
     keys = [os.fsdecode(key) for key in before.keys() | now.keys() if before.get(key) != now.get(key)]
-    return [key for key in keys if not key.startswith(("PYTEST_", "KMP_"))]
+    return [key for key in keys if not key.startswith(SET_BY_LIBRARIES)]
 
 
 @pytest.fixture(autouse=True)

@@ -65,6 +65,34 @@ def test_nor_is_what_is_known_nor_a_folder_that_is_read(run, tmp_path, table, id
     assert "would overwrite DATA" in run("learn", "parts", "--out", "one.csv")[2]
 
 
+def test_nor_are_the_graph_and_what_is_known_of_two_tables(run, tmp_path, table, monkeypatch):
+    monkeypatch.setattr("ordag.cli.changes.find_changes", lambda *_, **__: pytest.fail("work was begun"))
+    monkeypatch.setattr("ordag.cli.adjust.find_adjustment", lambda *_, **__: pytest.fail("work was begun"))
+    for name, text in (("model.dagitty", "dag { a -> b }"), ("known.txt", "roots: a")):
+        (tmp_path / name).write_text(text)
+        os.symlink(name, tmp_path / f"{name}.svg")
+    os.symlink("data.csv", tmp_path / "data.svg")
+    tables, cause = ["changes", "hard.csv", "data.csv"], ["--from", "a", "--to", "b"]
+    (tmp_path / "hard.csv").write_text(table)
+    for words, name, said in (
+        ([*tables, "--graph", "model.dagitty"], "model.dagitty.svg", "--graph"),
+        ([*tables, "--knowledge", "known.txt"], "known.txt.svg", "--knowledge"),
+        (tables, "data.svg", "AFTER"),
+        (["adjust", "model.dagitty", *cause], "model.dagitty.svg", "GRAPH"),
+        (["adjust", "a -> b", "data.csv", *cause], "data.svg", "DATA"),
+    ):
+        status, out, err = run(*words, "--plot", name)
+        assert (status, out) == (2, "")
+        assert f"--plot {name} would overwrite {said}" in err
+    assert (tmp_path / "data.csv").read_text() == table
+
+
+def test_a_graph_in_text_may_be_longer_than_any_name_of_a_file(run, tmp_path):
+    text = "a -> b; " + "".join(f"b -> x{k}; " for k in range(60))
+    assert run("adjust", text, "--from", "a", "--to", "b", "--json")[0] == 0
+    check_outputs([("--plot", tmp_path / "p.svg")], [("GRAPH", text)])
+
+
 def test_every_output_has_a_file_of_its_own(run, tmp_path, idle):
     for words in (["--out", "g.html", "--report", "./g.html"], ["--out", "g.dot", "--out", "G.dot"]):
         assert "a file of its own" in run("learn", "marks", *words)[2]

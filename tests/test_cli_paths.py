@@ -76,18 +76,49 @@ def test_the_commands_that_write_files(call, tmp_path):
     assert call("compare", named(b"s\xf6.csv"), *truth)[0] == 0
 
 
+@pytest.mark.slow
+def test_the_commands_that_take_a_graph_or_a_saved_fit(call, tmp_path):
+    graph, fit, ends = named(b"m\xf6.dagitty"), named(b"a\xf6.ordag"), ["--from", "a", "--to", "b"]
+    (tmp_path / graph).write_text("dag { a -> b }")
+    assert call("learn", TABLE, "--out", fit)[0] == 0
+    for words in (
+        ["test", graph, TABLE],
+        ["adjust", graph, TABLE, *ends, "--plot", named(b"p\xf6.svg")],
+        ["adjust", fit, *ends],
+        ["changes", TABLE, named(b"p\xf6.parquet"), "--graph", graph],
+        ["explain", TABLE, "--fit", fit],
+        ["intervene", fit, "--set", "a=1"],
+    ):
+        status, out, err = call(*words)
+        assert status == 0
+        assert "\\udcf6" not in out + err
+
+
 @pytest.mark.parametrize(
     "words",
     [
         ["learn", named(b"n\xf6.csv")],
+        ["learn", named(b"n\xf6/n\xf6.csv")],
+        ["test", named(b"n\xf6.dagitty"), TABLE],
+        ["explain", TABLE, "--fit", named(b"n\xf6.ordag")],
+        ["compare", TABLE, "--truth", named(b"n\xf6.dot")],
         ["learn", TABLE, "--out", TABLE],
         ["learn", TABLE, "--out", named(b"g\xf6.xyz")],
         ["learn", TABLE, "--knowledge", named(b"k\xf6.txt")],
-        ["learn", TABLE, "--columns", os.fsdecode(b"\xf6")],
-        [os.fsdecode(b"\xf6")],
     ],
 )
 def test_what_is_wrong_is_one_sentence(call, words):
+    status, out, err = call(*words)
+    assert (status, out) == (2, "")
+    assert err.startswith("Error: ")
+    assert len(err.splitlines()) == 1
+    assert "\\xf6" in err
+    assert "\\\\" not in err
+    assert "udc" not in err
+
+
+@pytest.mark.parametrize("words", [["learn", TABLE, "--columns", os.fsdecode(b"\xf6")], [os.fsdecode(b"\xf6")]])
+def test_nor_is_a_name_that_is_not_utf_8_a_fault(call, words):
     status, out, err = call(*words)
     assert (status, out) == (2, "")
     assert err.startswith("Error: ")

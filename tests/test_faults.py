@@ -249,6 +249,7 @@ def test_a_full_disk_while_the_paper_is_reproduced(tmp_path, monkeypatch):
 
 LIMITED = """
 import json, resource, sys
+sys.dont_write_bytecode = True  # Python would keep what it could write of a module, for all who import it later
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 from ordag.cli import main
 

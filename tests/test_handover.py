@@ -22,6 +22,9 @@ def needs(package):
     return [
         pytest.mark.system,
         pytest.mark.skipif(missing, reason=f"{package} is not installed: pip install {package}"),
+        pytest.mark.filterwarnings(
+            "ignore"
+        ),  # of these packages: what they think of each other changes with every release
     ]
 
 
@@ -135,6 +138,62 @@ class TestDoWhy:
         model = CausalModel(rows, "vectors", "mechanics", graph=nx.DiGraph(fit.graph.directed))
         found = model.estimate_effect(model.identify_effect(), method_name="backdoor.linear_regression")
         assert found.value == pytest.approx(fit.adjust("vectors", "mechanics").estimates[0].effect)
+
+    def test_it_attributes_odd_rows_and_changes_as_we_do(self):
+        """Shapley values of DoWhy's, for the deviation of a target and for the change of its mean and its variance."""
+        from dowhy import gcm
+
+        gcm.util.general.set_random_seed(2)
+        names, graph = list("abcd"), "dag { a -> b -> d; a -> c -> d; a -> d }"
+        weights = {("a", "b"): 0.8, ("a", "c"): -0.5, ("b", "d"): 0.7, ("c", "d"): 1.0, ("a", "d"): 0.4}
+        before = ordag.LinearSEM.from_edges(names, weights, omega=[1.0, 1.0, 0.5, 1.0])
+        after = ordag.LinearSEM.from_edges(names, {**weights, ("b", "d"): 1.2}, [1, 1, 1.5, 1], [0.5, 0, 0, 0])
+        tables = [pd.DataFrame(one.sample(1000, seed=k), columns=names) for k, one in enumerate((before, after), 1)]
+        arrows = Dag.parse(graph, "dagitty").directed
+        known = {"required": [list(edge) for edge in arrows], "forbidden": [["b", "c"], ["c", "b"]]}
+        fit = ordag.learn(tables[0], knowledge=known, draws=0)
+        assert set(fit.graph.directed) == set(arrows)
+
+        odd = pd.DataFrame([[3.0, 1.0, -4.0, 2.0], [0.0, 4.0, 0.0, 0.0]], columns=names)
+
+        class Value(gcm.anomaly_scorer.AnomalyScorer):
+            def fit(self, X):
+                pass
+
+            def score(self, X):
+                return X.reshape(-1)
+
+        theirs = gcm.attribute_anomalies(
+            fit.to_dowhy(),
+            "d",
+            odd,
+            anomaly_scorer=Value(),
+            attribute_mean_deviation=True,
+            num_distribution_samples=20_000,
+        )
+        ours = fit.explain(odd, target="d").contributions
+        for j, name in enumerate(names):
+            np.testing.assert_allclose(theirs[name], ours[:, j], atol=0.06)
+
+        model = gcm.ProbabilisticCausalModel(nx.DiGraph(arrows))
+        for name in names:
+            linear = gcm.AdditiveNoiseModel(gcm.ml.create_linear_regressor())
+            model.set_causal_mechanism(
+                name, linear if list(model.graph.predecessors(name)) else gcm.EmpiricalDistribution()
+            )
+        found = ordag.changes(*tables, graph, target="d").explained
+        for what, size, near in (("mean", np.mean, 0.06), ("variance", np.var, 0.4)):
+            theirs = gcm.distribution_change(
+                model,
+                *tables,
+                "d",
+                num_samples=20_000,
+                difference_estimation_func=lambda old, new, size=size: float(size(new) - size(old)),
+                independence_test=lambda *_: 0.0,  # every equation may have changed, as here
+                conditional_independence_test=lambda *_: 0.0,
+            )
+            for name, value in zip(found[what]["variable"], found[what]["values"], strict=True):
+                assert theirs[name] == pytest.approx(value, abs=near), (what, name)
 
 
 class TestStatsmodels:

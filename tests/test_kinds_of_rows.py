@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ordag
+from ordag.assumptions.clusters import both_levels
 from ordag.data.profile import Rows
-from ordag.errors import DataError, SettingError
+from ordag.errors import CollinearError, ConstantColumnError, DataError, SettingError
 from ordag.resampling.labelled import ConditionsResampler, LabelledResampler
 
 
@@ -76,8 +78,8 @@ def test_files_of_moments_and_saved_fits_keep_experiments(fit, tmp_path):
 
 
 def test_other_methods_refuse_experiments_and_take_clusters():
-    with pytest.raises(DataError, match="cvs takes all rows for every variable"):
-        ordag.learn(only(chain(), "what"), "cvs", experiment="what")
+    with pytest.raises(DataError, match=r"ges takes all rows for every variable.*method='pooled' .* or method='cvs'"):
+        ordag.learn(only(chain(), "what"), "ges", experiment="what")
     table = only(chain(), "subject")
     within = ordag.learn(table, "cvs", cluster="subject")
     assert within.n == 200 - 19
@@ -137,3 +139,78 @@ def test_thinned_rows_keep_their_labels():
     thinned = Rows(np.zeros((200, 3)), 1, labels).thinned(100)
     assert thinned.stride == 2
     assert (thinned.labels.cluster == labels.cluster[::2]).all()
+
+
+def test_columns_that_follow_from_each_other_within_clusters_are_left_out_at_once():
+    random = np.random.default_rng(5)
+    site = np.repeat([f"s{k}" for k in range(20)], 10)
+    X = random.normal(size=(200, 3))
+    level = random.normal(size=(20, 2)).repeat(10, axis=0)
+    data = pd.DataFrame(X, columns=["a", "b", "c"])
+    data = data.assign(d=X[:, 0] + level[:, 0], e=X[:, 0] - 2 * X[:, 1] + level[:, 1], site=site)
+    for method in ("pooled", "cvs"):
+        with pytest.raises(CollinearError, match=r"Within the clusters, column . is a") as refused:
+            ordag.learn(data, method, cluster="site")
+        out = refused.value.way["drop"]
+        assert len(out) == 2
+        assert ordag.learn(data, "cvs", cluster="site", drop=out).moments.p == 3
+    held = data.assign(x=level[:, 0], y=level[:, 1]).drop(columns=["site", "e"])
+    with pytest.raises(CollinearError, match=r"With x and y held fixed, column . is a copy of") as refused:
+        ordag.learn(held, "cvs", adjust=["x", "y"])
+    assert len(refused.value.way["drop"]) == 1
+    with pytest.raises(ConstantColumnError, match="Column z never changes within the clusters of site") as refused:
+        ordag.learn(data.assign(z=level[:, 0]).drop(columns=["d", "e"]), "cvs", cluster="site")
+    assert refused.value.way == {"drop": ["z"]}
+
+
+def levels(seed=4):
+    """40 subjects of 10 rows: b falls with a within them, and rises with it between them; c follows b."""
+    random = np.random.default_rng(seed)
+    subject = np.repeat(np.arange(40), 10)
+    level = random.standard_normal(40)[subject]
+    a = 2.0 * level + random.standard_normal(400)
+    b = -0.8 * a + 4.0 * level + random.standard_normal(400)
+    return {"a": a, "b": b, "c": b + random.standard_normal(400), "s": [f"s{k}" for k in subject]}
+
+
+def test_both_levels_are_learned_apart_and_shown_together(tmp_path):
+    table = levels()
+    fit = ordag.learn(table, "cvs", cluster="s", clusters="both")
+    within = ordag.learn(table, "cvs", cluster="s")
+    between = ordag.learn(table, "cvs", cluster="s", clusters="between")
+    assert fit.graph == within.graph
+    assert fit.edge_weights == within.edge_weights
+    assert fit.between.graph == between.graph
+    assert fit.between.edge_weights == pytest.approx(between.edge_weights)
+    X = np.stack([table[name] for name in "abc"], axis=1).reshape(40, 10, 3)
+    means = X.mean(axis=1)
+    inside, outside = np.corrcoef((X - means[:, None]).reshape(400, 3).T), np.corrcoef(means.T)
+    rows = both_levels(fit)
+    assert [row[:2] for row in rows] == [("a", "b"), ("b", "c")]
+    for first, second, arrow, other, r, s in rows:
+        i, j = "abc".index(first), "abc".index(second)
+        assert (r, s) == (f"{inside[i, j]:.2f}", f"{outside[i, j]:.2f}")
+        assert arrow == f"→ {within.edge_weights[first, second]:.3g}"
+        assert other == f"→ {between.edge_weights[first, second]:.3g}"
+    text = " ".join(str(fit).split())
+    assert "Within and between clusters" in text
+    assert f"a and b correlate {inside[0, 1]:.2f} within clusters and {outside[0, 1]:.2f} between their means" in text
+    assert "Say which of the two" not in text
+    assert fit.to_dict()["between"]["edges"] == between.to_dict()["edges"]
+    assert fit.check(draws=1)["clusters"].level == "look"
+    fit.save(tmp_path / "both.ordag")
+    assert str(ordag.load(tmp_path / "both.ordag")) == str(fit)
+    fit.report(tmp_path / "both.html")
+    assert "a and b correlate" in (tmp_path / "both.html").read_text()
+
+
+def test_both_levels_of_a_class_and_of_few_or_other_clusters():
+    table = levels()
+    assert "—" in str(ordag.learn(table, "pc", cluster="s", clusters="both"))
+    with pytest.raises(SettingError, match="clusters='both' learns from cluster means, without weights"):
+        ordag.learn(table, cluster="s", clusters="both", weights="c")
+    with pytest.raises(SettingError, match="clusters='both' learns from cluster means: name the column"):
+        ordag.learn(table, clusters="both")
+    few = {name: values[:30] for name, values in table.items()}
+    with pytest.raises(DataError, match=r"Between the means of the clusters: 3 rows.*clusters='within' learns without"):
+        ordag.learn(few, cluster="s", clusters="both")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
@@ -12,7 +12,7 @@ from ordag import __version__
 from ordag.common.files import write_whole
 from ordag.common.plain import Document, frame, plain, records
 from ordag.data.table import Table
-from ordag.errors import SettingError
+from ordag.errors import DataError, SettingError
 from ordag.evidence.arrows import arrow_columns
 from ordag.evidence.causes import CauseArrow, cause_arrows, level_ranks
 from ordag.evidence.forecast import Expected, forecast
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from ordag.decisions.explaining import Explanation
     from ordag.decisions.in_time import Ahead, Response
     from ordag.decisions.intervening import Intervention
+    from ordag.decisions.joint_effects import JointEffect
+    from ordag.decisions.possible_effects import PossibleEffects
     from ordag.decisions.tested_graph import GraphTest
     from ordag.model.effects import Effect, Effects
 
@@ -48,10 +50,12 @@ class Fit(Found, Document):
 
     support: the bootstrap support of every arrow, if `learn` was given `bootstrap`.
     forecast_tables: the number of simulated tables that the verdict forecasts from, if given.
+    between: what is learned from the means of clusters, if both levels were asked for (clusters="both").
     """
 
     support: Support | None = None
     forecast_tables: int | None = None
+    between: Fit | None = None
 
     @classmethod
     def of(cls, found: Found, **more: Any) -> Self:
@@ -61,7 +65,16 @@ class Fit(Found, Document):
     @classmethod
     def learned(cls, table: Table, recipe: MethodSettings, **more: Any) -> Self:
         """Learn by a method, and add warnings for the reader."""
-        return cls.of(with_warnings(learn_from(table, recipe)), **more)
+        found = with_warnings(learn_from(table, recipe))
+        if table.both_levels:
+            try:
+                means = learn_from(Table(table.moments.between(), progress=table.tell), recipe)
+            except DataError as error:
+                raise DataError(
+                    f"Between the means of the clusters: {error} clusters='within' learns without them.", ["clusters"]
+                ) from error
+            more["between"] = Fit.of(with_warnings(replace(means, columns=found.columns)))
+        return cls.of(found, **more)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -155,6 +168,8 @@ class Fit(Found, Document):
             document["changes"] = self.changes.to_dict()
         if self.moments.clusters is not None:
             document["clusters"] = len(self.moments.clusters.places)
+        if self.between is not None:
+            document["between"] = self.between.to_dict()
         if self.moments.held:
             document["adjust"] = [one.to_dict() for one in self.moments.held]
         if self.causes is not None:
@@ -215,6 +230,18 @@ class Fit(Found, Document):
         from ordag.total_effects import effect
 
         return effect(self, source, target, level, **options)
+
+    def joint_effect(self, sources: Sequence[str], target: str, level: float = 0.95, **options: Any) -> JointEffect:
+        """Return the effect of each of several variables on another, the others being set as well. options: interval."""
+        from ordag.decisions.joint_effects import joint_effect
+
+        return joint_effect(self, sources, target, level, **options)
+
+    def possible_effects(self, sources: str | Sequence[str], target: str, level: float = 0.95) -> PossibleEffects:
+        """Return the effects of one variable or several in all graphs of the class, averaged over resamples (IDA)."""
+        from ordag.decisions.possible_effects import possible_effects
+
+        return possible_effects(self, sources, target, level)
 
     def group_effect(self, source: str, target: str, level: float = 0.95, **options: Any) -> GroupEffect:
         """Return the differences of a variable between the groups of a category that may be a cause: see `ordag.evidence.group_effects`."""

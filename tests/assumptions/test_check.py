@@ -171,7 +171,10 @@ def test_a_row_that_is_not_far_out_can_decide_all_the_same(monkeypatch):
     for kept, level in ((0.39, "warning"), (0.85, "look"), (0.95, "fine")):
         monkeypatch.setattr(Baseline, "compare", lambda self, other, kept=kept: Survival(kept, 0.0, 1.0 - kept))
         found = influence_finding(Baseline.of(fit, X), X, 1e-9)
-        assert found.sentence.startswith("No row lies too far out")
+        assert found.sentence.startswith("No row lies too far out") == (level == "fine")
+        assert found.sentence.startswith(f"Without the 3 rows farthest out {kept:.0%}".replace("%", " %")) == (
+            level != "fine"
+        )
         assert found.level == level
         assert found.numbers["left_out"] == 3
         assert (
@@ -508,7 +511,7 @@ def test_a_given_fit_is_checked_by_the_rows_that_it_keeps_and_in_the_units_that_
     assert f"(From every {stride}th row.)" in check_fit(fit, draws=1)["columns"].sentence
     told = ordag.learn("marks", "pooled", units="commensurable")
     assert check_fit(told, draws=1)["units"] == diagnose_any("marks", units="commensurable", draws=1)["units"]
-    assert "as you say" in check_fit(told, draws=1)["units"].sentence
+    assert "because you declared" in check_fit(told, draws=1)["units"].sentence
 
 
 def test_the_call_checks_a_fit_as_the_fit_checks_itself():
@@ -546,6 +549,30 @@ def test_the_class_to_which_error_variances_say_nothing_is_the_same_in_other_uni
             anew = baseline.again(baseline.scaled(factors))
             np.testing.assert_array_equal(anew.compelled.source, one.compelled.source)
             np.testing.assert_array_equal(baseline.rescaled(factors), anew.graph.adjacency)
+
+
+def test_where_no_error_variances_are_compared_an_open_direction_cannot_turn():
+    random = np.random.default_rng(2)
+    first = np.exp(random.standard_normal(80))
+    X = np.column_stack([first, 40.0 * first * np.exp(0.3 * random.standard_normal(80))])
+    for units in (None, "commensurable"):
+        found = check_fit(ordag.learn(X, "pooled", units=units, draws=0))
+        stay = [found[key].numbers["kept"] for key in ("standardising", "logarithms", "influence")]
+        assert (min(stay) == 1.0) == (units is None)
+        assert (found["sorting"].level == "unchecked") == (units is None)
+
+
+def test_arrows_that_the_class_directs_can_turn_where_no_error_variances_are_compared():
+    E = np.random.default_rng(1).standard_normal((400, 3))
+    X = np.column_stack([E[:, 0], E[:, 1], E[:, 0] + E[:, 1] + E[:, 2]])
+    collider = Baseline.of(ordag.learn(X / X.std(axis=0), "pooled", draws=0))
+    assert not collider.arbitrary.any()
+    assert collider.compare(collider.arrows.T) == Survival(0.0, 1.0, 0.0)
+    chain = np.column_stack([E[:, 0], E[:, 0] + E[:, 1], E[:, 0] + E[:, 1] + E[:, 2]])
+    free = Baseline.of(ordag.learn(chain / chain.std(axis=0), "pooled", draws=0))
+    assert free.compare(free.arrows.T) == Survival(1.0, 0.0, 0.0)
+    assert free.compare(np.zeros((3, 3), dtype=bool)) == Survival(0.0, 0.0, 1.0)
+    assert Baseline.of(ordag.learn(X, "cvs")).arbitrary is None
 
 
 @pytest.mark.slow

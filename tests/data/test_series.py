@@ -181,7 +181,7 @@ GOOD = pd.DataFrame(
         ({"x[-1]": GOOD["y"] ** 3}, {"time": "t", "lags": 1}, "has the name of an earlier value of another column"),
         ({}, {"time": "t", "season": 40}, "no row stands at 10 places of the season"),
         ({}, {"time": "t", "lags": 1, "missing": "em"}, "missing='em' does not go with time"),
-        ({}, {"lags": 1, "clusters": "between", "cluster": "g"}, "compares the means of clusters, which have no time"),
+        ({}, {"lags": 1, "clusters": "between", "cluster": "g"}, "compares cluster means, which have no time"),
         ({}, {"time": "nowhere", "lags": 1}, "nowhere"),
     ],
 )

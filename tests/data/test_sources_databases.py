@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import sys
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 from strictly import open_source
 
 from ordag.data.reading import Reading
-from ordag.data.sources import Upload
+from ordag.data.sources import Upload, databases
 from ordag.data.sources.databases import ROWS_AT_ONCE
 from ordag.errors import OrdagError, PrecisionError
 
@@ -73,6 +75,40 @@ def test_a_view_of_a_file_on_disk_is_read_and_one_of_an_upload_is_not(tmp_path: 
     assert source.array is not None
     assert source.array[0].tolist() == [2, 5]
     assert "has no table" in refusal(Upload("t.sqlite", path.read_bytes()), table="twice")
+
+
+def test_an_upload_of_duckdb_is_bounded_and_none_of_its_views_is_run(tmp_path: Path) -> None:
+    """A constant column is stored once, however many rows it has."""
+    large = "CREATE TABLE large AS SELECT 1 AS a, 2 AS b FROM range(1000000)"
+    path = made(tmp_path / "t.duckdb", large, "CREATE VIEW endless AS SELECT * FROM range(1000000000000)")
+    content = path.read_bytes()
+    assert len(content) < 2**20
+    assert "unpacks to more than 1,048,576 bytes" in refusal(Upload("t.duckdb", content, 2**20), table="large")
+    assert "has more than 1 columns" in refusal(Upload("t.duckdb", content, 2**20, 1), table="one")
+    assert "has no table endless" in refusal(Upload("t.duckdb", content, 2**20), table="endless").replace("'", "")
+    assert open_source(Upload("t.duckdb", content, 2**20, 2), Reading(table="one")).names == ("a", "b")
+    assert open_source(path, Reading(table="large")).names == ("a", "b")
+
+
+@pytest.mark.parametrize("ending", ["sqlite", "duckdb"])
+def test_a_database_in_the_place_of_another_is_refused(ending: str, tmp_path: Path, monkeypatch) -> None:
+    path, other = made(tmp_path / f"t.{ending}"), made(tmp_path / f"other.{ending}", rows=[(1, 2), (2, 3)])
+
+    def replaced(*given, only=databases._only):
+        os.replace(other, path)
+        return only(*given)
+
+    monkeypatch.setattr(databases, "_only", replaced)
+    assert refusal(path).startswith(f"t.{ending} changed while it was read")
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="all file names are Unicode there")
+@pytest.mark.parametrize("ending", ["sqlite", "duckdb"])
+def test_a_path_that_is_not_utf_8_is_read(ending: str, tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"f\xf6lder")
+    folder.mkdir()
+    path = made(tmp_path / f"t.{ending}").rename(folder / os.fsdecode(b"gr\xf6\xdfe." + ending.encode()))
+    assert open_source(path).names == ("a", "b")
 
 
 def test_a_view_of_duckdb_reads_no_other_file(tmp_path: Path) -> None:

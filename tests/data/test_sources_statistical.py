@@ -164,8 +164,38 @@ def test_text_with_the_wrong_ending(ending: str) -> None:
 def test_an_upload_that_is_too_wide_or_unpacks_to_too_much(ending: str, frame: pd.DataFrame, tmp_path: Path) -> None:
     content = written(frame, tmp_path / f"t.{ending}").read_bytes()
     assert "unpacks to more than 200 bytes" in refusal(Upload(f"t.{ending}", content, 200, 10))
-    if ending == "sav":
-        assert "more than 2 columns" in refusal(Upload("t.sav", content, 1 << 20, 2))
+
+
+@pytest.mark.parametrize("ending", ["dta", "sav", "zsav", "xpt", "por", "rds"])
+def test_an_upload_with_too_many_columns_is_refused_before_its_numbers_are_read(
+    ending: str, frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: Any, **given: Any) -> Any:
+        raise AssertionError("numbers were read")
+
+    content = written(frame, tmp_path / f"t.{ending}").read_bytes()
+    monkeypatch.setattr("pandas.io.stata.StataReader.read", never)
+    monkeypatch.setattr("rdata.parser.parse_data", never)
+    for name in ("read_sav", "read_por", "read_xport"):
+        metadata = getattr(pyreadstat, name)
+        monkeypatch.setattr(
+            pyreadstat,
+            name,
+            lambda raw, metadataonly=False, read=metadata: read(raw, metadataonly=metadataonly or never()),
+        )
+    assert refusal(Upload(f"t.{ending}", content, 1 << 20, 2)).startswith(f"t.{ending} has more than 2 columns")
+
+
+def test_a_data_frame_of_r_in_text_has_no_more_columns_than_are_allowed() -> None:
+    path = FROM_R / "test_dataframe__ascii__version_2.rds"
+    assert "has more than 1 columns" in refusal(Upload("t.rds", path.read_bytes(), 1 << 20, 1))
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_columns_of_r_are_counted_before_they_are_read(version: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = FROM_R / f"test_dataframe__xdr__version_{version}.rds"
+    monkeypatch.setattr("rdata.parser.parse_data", lambda *_, **__: pytest.fail("it was read"))
+    assert "has more than 1 columns" in refusal(Upload("t.rds", path.read_bytes(), 1 << 20, 1))
 
 
 def test_an_upload_of_r_unpacks_in_pieces() -> None:

@@ -72,24 +72,40 @@ def test_fit_and_degrees_are_those_of_a_search_over_weights_and_variances(seed):
     assert whole.df == p * (p + 1) // 2 - count
 
 
-READING = ["motiv", "ppsych", "read", "arith"]
+ILLNESS = ["exercise", "hardiness", "fitness", "stress", "illness"]
+ROTH = [
+    [1, -0.03, 0.39, -0.05, -0.08],
+    [-0.03, 1, 0.07, -0.23, -0.16],
+    [0.39, 0.07, 1, -0.13, -0.29],
+    [-0.05, -0.23, -0.13, 1, 0.34],
+]
+SPREADS = [66.5, 38.0, 36.8, 67.0, 62.48]
 
 
 @pytest.mark.parametrize(
-    ("arrows", "chi2", "df", "p_value"),
+    ("arrow", "statistic", "df", "p_value", "rmsea"),
     [
-        ("motiv -> read <- ppsych; motiv -> arith", 234.960, 2, 0.000),
-        ("motiv -> read <- ppsych; motiv -> arith <- read", 4.870, 1, 0.027),
+        ("", 11.078, 5, 0.050, 0.057),
+        ("fitness -> stress", 5.921, 4, 0.205, 0.036),
+        ("stress -> fitness", 5.668, 4, 0.225, 0.033),
     ],
 )
-def test_the_fit_is_that_of_lavaan(arrows, chi2, df, p_value):
-    """Two path models of 500 students in a seminar on lavaan (UCLA), where motiv and ppsych are joined by a covariance. Written down from
-    memory: the page was not at hand; `test_fit_and_degrees_are_those_of_a_search…` holds the formula without it."""
-    S = [[100, -25, 53, 60], [-25, 100, -39, -24], [53, -39, 100, 73], [60, -24, 73, 100]]
-    moments = ordag.Moments.from_covariance(S, 500, names=READING)
-    whole = ordag.test(f"ppsych -> motiv; {arrows}", moments, compare=False).whole
-    assert (round(whole.chi2, 3), whole.df, round(whole.plain, 3)) == (chi2, df, p_value)
-    assert whole.rmsea == pytest.approx(np.sqrt((chi2 - df) / (df * 500)), abs=1e-4)
+def test_the_fit_is_that_of_lavaan(arrow, statistic, df, p_value, rmsea):
+    """Three path models of illness (Kline; correlations of Roth et al. 1989) as lavaan 0.5-15 printed them with likelihood = "wishart",
+    which multiplies the discrepancy by n − 1 where we, like lavaan by default, multiply it by n. Its two causes are joined."""
+    correlations = np.array([*ROTH, [-0.08, -0.16, -0.29, 0.34, 1]])
+    moments = ordag.Moments.from_covariance(correlations * np.outer(SPREADS, SPREADS), 373, names=ILLNESS)
+    graph = f"dag {{ exercise -> hardiness -> stress; exercise -> fitness -> illness; stress -> illness; {arrow} }}"
+    whole = ordag.test(graph, moments, compare=False).whole
+    found = whole.chi2 * 372 / 373
+    assert (round(found, 3), whole.df, round(float(chi2.sf(found, df)), 3)) == (statistic, df, p_value)
+    assert round(np.sqrt((found - df) / (df * 372)), 3) == rmsea
+    assert whole.rmsea == pytest.approx(rmsea, abs=0.001)
+    fitted = ordag.refit(moments, ordag.Dag.parse(graph, "dagitty"))
+    weights = dict(zip(fitted.sem.dag.directed, zip(fitted.weights, fitted.std_errors, strict=True), strict=True))
+    assert np.round(weights["exercise", "fitness"][0], 3) == (0.213 if arrow.startswith("stress") else 0.216)
+    assert np.round(weights["fitness", "illness"], 3) == pytest.approx([-0.424, 0.080], abs=0.0011)
+    assert np.round(weights["stress", "illness"], 3) == pytest.approx([0.287, 0.044])
 
 
 def test_marks_have_six_degrees_as_five_variances_and_four_weights_are_fitted():

@@ -8,10 +8,15 @@ from budgets import tries
 from oracles import experiments as oracle
 from oracles import pooled as oracles
 
+import ordag
 from ordag import Dag, Moments
 from ordag.common.bits import members
 from ordag.data.equations import Equations
 from ordag.data.table import Table
+from ordag.errors import CollinearError, SettingError, TooFewRowsError
+from ordag.evidence.forecast import _conditions
+from ordag.learners.cvs import CvsSettings
+from ordag.learners.methods import learn_from
 from ordag.learners.pooled.resampled import Resampled, redrawn
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.search import pooled_search
@@ -189,3 +194,90 @@ def test_arrows_that_experiments_direct_are_those_of_all_graphs_that_no_experime
     _, found = case.searched()
     assert (found.compelled_in(dag, told) == shared).all()
     assert (found.compelled_in(dag) <= found.compelled_in(dag, told)).all()
+
+
+@pytest.mark.parametrize("seed", tries(4, 40))
+def test_cvs_orders_and_tests_by_regressions_on_the_rows_that_count(seed):
+    case = Case(5, 300 + seed, conditions=1 + seed % 4)
+    found = learn_from(case.table, CvsSettings(alpha=0.05))
+    order, values = case.rows.cvs()
+    assert list(found.sequence) == order
+    later, earlier = np.array(list(values)).T
+    said = found.result.evidence(found, earlier, later)["p_value"]
+    assert said == pytest.approx(np.array(list(values.values())), rel=1e-6, abs=1e-15)
+    joined = {(i, j) for (j, i), value in values.items() if value <= 0.05}
+    assert set(zip(*np.nonzero(found.graph.adjacency), strict=True)) == joined
+    for (i, j), weight in found.edge_weights.items():
+        i, j = case.names.index(i), case.names.index(j)
+        parents = sorted(np.flatnonzero(found.graph.adjacency[:, j]).tolist())
+        assert weight == pytest.approx(case.rows.regression(j, parents)[0][parents.index(i)], rel=1e-7)
+
+
+def test_cvs_with_labels_that_act_on_nothing_is_cvs():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((80, 5)) @ np.triu(rng.normal(0.0, 1.0, (5, 5)))
+    table = {f"x{j}": column for j, column in enumerate(X.T)}
+    plain = ordag.learn(table, "cvs", correction="bh", alpha=0.1)
+    same = ordag.learn({**table, "what": ["obs"] * 80}, "cvs", correction="bh", alpha=0.1, experiment="what")
+    assert same.order == plain.order
+    assert same.graph == plain.graph
+    assert same.edges.p_value.tolist() == pytest.approx(plain.edges.p_value.tolist(), rel=1e-9)
+
+
+def test_cvs_leaves_out_rows_that_would_turn_an_arrow():
+    """a → b, equal error variances; where b was held, mixed rows put b first."""
+    rng = np.random.default_rng(1)
+    a = rng.standard_normal(600)
+    b = np.where(np.arange(600) < 200, 0.6 * a + rng.standard_normal(600), 0.01 * rng.standard_normal(600))
+    table, what = {"a": a, "b": b}, [""] * 200 + ["b"] * 400
+    assert ordag.learn(table, "cvs").order == ("b", "a")
+    fit = ordag.learn({**table, "what": what}, "cvs", experiment="what")
+    assert fit.order == ("a", "b")
+    assert fit.bootstrap(20, seed=0).edges.support.tolist() == [1.0]
+
+
+def test_cvs_puts_what_was_acted_on_in_all_rows_first_and_keeps_knowledge():
+    case = Case(4, 5)
+    table = {**dict(zip(case.names, case.X.T, strict=True)), "what": ["x3"] * len(case.X)}
+    fit = ordag.learn(table, "cvs", experiment="what")
+    assert fit.order[0] == "x3"
+    assert not [target for target in fit.edges.target if target == "x3"]
+    first = fit.order[-1]
+    later = ordag.learn(
+        table, "cvs", experiment="what", knowledge={"tiers": [[first], [name for name in case.names if name != first]]}
+    )
+    assert later.order.index(first) < later.order.index("x3")
+
+
+def test_cvs_with_experiments_refuses_in_sentences():
+    case = Case(4, 5)
+    for settings in ({"parents": "adaptive"}, {"variance": "lasso"}, {"split": True}, {"direction": "backward"}):
+        with pytest.raises(SettingError, match="each variable is compared and tested on rows of its own"):
+            learn_from(case.table, CvsSettings(**settings))
+    few = {**dict(zip(case.names, case.X.T, strict=True)), "what": ["x1"] * (len(case.X) - 5) + [""] * 5}
+    with pytest.raises(TooFewRowsError, match=r"Rows in which x1 was not acted on count for 5, and .* take 6"):
+        ordag.learn(few, "cvs", experiment="what")
+    held = np.arange(len(case.X)) < 40
+    X = np.where(held[:, None] & (np.arange(4) == 0), 2.0, case.X)
+    table = {**dict(zip(case.names, X.T, strict=True)), "what": np.where(held, "x0", "x1").tolist()}
+    with pytest.raises(
+        CollinearError, match=r"In the rows in which x1 was not acted on \(they count for 40 rows\): .*x0"
+    ):
+        ordag.learn(table, "cvs", experiment="what", knowledge={"tiers": [["x0"], ["x1", "x2", "x3"]]})
+
+
+def test_a_forecast_draws_the_experiments_of_the_fitted_model():
+    case = Case(4, 9)
+    found = learn_from(case.table, CvsSettings(alpha=0.1))
+    sem, order = found.sem, np.array(found.sem.order)
+    drawn = _conditions(found, sem.B[np.ix_(order, order)], sem.omega[order], order)
+    assert [one.label for one in drawn] == [one.label for one in case.moments.conditions]
+    for one, given, targets in zip(drawn, case.moments.conditions, found.equations.targets, strict=True):
+        B, omega = sem.B.copy(), sem.omega.copy()
+        for j in targets:
+            B[:, j] = 0.0
+            omega[j] = given.root.R[:, j] @ given.root.R[:, j] / (given.root.n - 1)
+        total = np.linalg.inv(np.eye(4) - B)
+        covariance = (total.T * omega) @ total
+        assert one.root.R.T @ one.root.R / (one.root.n - 1) == pytest.approx(covariance[np.ix_(order, order)])
+        assert one.root.mean == pytest.approx(given.root.mean[order])

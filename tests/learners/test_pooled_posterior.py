@@ -13,6 +13,7 @@ from budgets import thorough, tries
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pooled as oracles
+from oracles.evidence import compelled_arrows
 from oracles.model import regression
 from oracles.pooled import masks
 
@@ -24,7 +25,7 @@ from ordag.data.moments import Moments
 from ordag.errors import SettingError
 from ordag.learners.order_search import kernel, layout
 from ordag.learners.order_search.engine import OrderSearch
-from ordag.learners.pooled import chain, resampled
+from ordag.learners.pooled import chain, posterior, resampled
 from ordag.learners.pooled.exact import AllGraphs, all_graphs
 from ordag.learners.pooled.posterior import Probabilities, usual_draws
 from ordag.learners.pooled.resampled import Redrawn, strength_for
@@ -290,6 +291,10 @@ def test_the_books_are_kept(seed):
         assert walk.S[number, chain.SUM] == pytest.approx(away.sum(), abs=1e-6)
         assert walk.S[number, chain.SQUARES] == pytest.approx((away**2).sum(), abs=1e-6)
     np.testing.assert_allclose(walk.shares(300), counted / 300)
+    children = [walk.D[i, : walk.I[chain.CHILDREN, i]].tolist() for i in range(p)]
+    assert [sorted(own) for own in children] == [np.flatnonzero(row >= 0).tolist() for row in walk.F]
+    anew = walk_of(X, groups, [sum(1 << i for i in parents) for parents in graph])
+    np.testing.assert_allclose(walk.Q[:p], anew.Q[:p], rtol=1e-4, atol=1e-12)
     for j, i in permutations(range(p), 2):  # what a variable would have with one parent more or less
         v = np.log(walk.V[j, i]) + walk.sampler.terms[layout.SCALE, j]
         assert v == pytest.approx(rows.v(j, graph[j] ^ {i}), abs=1e-7)
@@ -404,6 +409,19 @@ def test_probabilities_say_whether_they_have_settled():
     assert far.to_dict() == {"kind": "rows", "draws": 100, "error": 0.06, "settled": False}
 
 
+def test_a_resample_is_not_searched_from_a_graph_that_is_far_worse(monkeypatch):
+    X = oracles.random_rows(9, 300, np.random.default_rng(0), size=2.0, density=0.6)
+    result = learn(X, method="pooled", draws=0).result
+    empty, same = result.fitted([0] * 9), replace(result.best, score=result.best.score + 150.0)
+    assert empty.score > result.best.score + 1000.0
+    once, searched = OrderSearch.descend_once, []
+    monkeypatch.setattr(OrderSearch, "descend_once", lambda *given: searched.append(given[-1]) or once(*given))
+    for second, expected in ((empty, [result.best]), (same, [result.best, same])):
+        searched.clear()
+        resampled.Resampled(replace(result, optima=(result.best, second)), X).run([np.random.SeedSequence(1)])
+        assert searched == expected
+
+
 @pytest.mark.slow
 def test_probabilities_depend_on_the_seed_alone_and_two_seeds_agree():
     X = oracles.random_rows(7, 60, np.random.default_rng(0), size=0.4)
@@ -421,7 +439,7 @@ def as_alike_as_they_say(one, other):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("p", "n", "degree"), [(4, 100, 2), (8, 200, 4), (12, 200, 3), (20, 300, 4)])
+@pytest.mark.parametrize(("p", "n", "degree"), [(4, 100, 2), (8, 200, 4), (12, 200, 3), (20, 300, 4), (50, 500, 3)])
 def test_how_a_table_stands_changes_no_probability_beyond_its_error(p, n, degree):
     random = np.random.default_rng(p)
     X = simulate("erdos-renyi", p, n, p, degree=degree).X * np.exp(random.normal(size=p))
@@ -457,6 +475,56 @@ def test_two_columns_of_unknown_units_leave_the_direction_open(n):
         arrows = learn(pair(seed, n, 0.7) * [1.0, 10.0 ** (seed - 3)], method="pooled").probabilities.arrows
         assert arrows.sum() > 0.95
         assert 0.35 < arrows[0, 1] / arrows.sum() < 0.65
+
+
+WOMEN = np.array([np.arange(58, 73), [115, 117, 120, 123, 126, 129, 132, 135, 139, 142, 146, 150, 154, 159, 164]]).T
+"""Heights in inches and weights in pounds of American women (R's data set `women`)."""
+
+
+@pytest.mark.parametrize("units", [(1.0, 1.0), (2.54, 0.4536), (25.4, 0.4536)], ids=["in, lb", "cm, kg", "mm, kg"])
+def test_women_leave_the_direction_open_in_any_units(units):
+    fit = learn(WOMEN * units, method="pooled")
+    arrows = fit.probabilities.arrows
+    assert arrows.sum() > 0.95
+    assert 0.35 < arrows[0, 1] / arrows.sum() < 0.65
+    assert fit.edges["reason"].tolist() == ["open"]
+    assert fit.verdict.light != "green"
+
+
+def test_class_is_said_of_arrows_that_nine_tenths_of_the_drawn_graphs_have_in_their_own_class(monkeypatch):
+    monkeypatch.setattr(posterior, "LIKELY_ENOUGH", 0.0)  # the graphs as they were drawn
+    said = 0
+    for seed, n in ((0, 150), (1, 1500), (2, 1500)):
+        E = np.random.default_rng(seed).standard_normal((n, 4))
+        X = np.column_stack([E[:, 0], E[:, 1], E[:, :3].sum(axis=1), E[:, 3]])
+        fit = learn(X, method="pooled", draws=20, seed=seed)
+        drawn = list(fit.posterior.graphs(fit.sample))
+        share = np.zeros((4, 4))
+        for graph in drawn:
+            for i, j in compelled_arrows(graph):
+                share[i, j] += 1.0 / len(drawn)
+        probabilities = fit.probabilities
+        expected = (share >= 0.9 * probabilities.joined - 1e-12) & (probabilities.arrows > 0.5)
+        np.testing.assert_array_equal(fit.posterior.compelled(fit.sample), expected)
+        by_class = fit.edges[fit.edges["reason"] == "class"]
+        ends = {(fit.names.index(a), fit.names.index(b)) for a, b in by_class[["source", "target"]].to_numpy()}
+        assert ends == {tuple(ij) for ij in np.argwhere(expected & fit.graph.adjacency).tolist()}
+        said += len(ends)
+    assert said
+
+
+@pytest.mark.slow
+def test_beyond_two_hundred_variables_the_answer_says_that_probabilities_were_left_out():
+    X = np.random.default_rng(0).standard_normal((320, 201))
+    X[:, 1] += X[:, 0]
+    fit = learn(X, method="pooled")
+    assert fit.probabilities is None
+    assert fit.verdict.sentence.startswith(
+        "Whether the arrow is wrong is not known: probabilities take long for so many"
+    )
+    asked = learn(X, method="pooled", draws=4)
+    assert asked.probabilities.draws == 4
+    assert asked.verdict.expected is not None
 
 
 @pytest.mark.slow

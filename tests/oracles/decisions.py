@@ -90,3 +90,22 @@ def without_row(X, row, j, given):
     s2 = np.sum((rest[:, j] - Z @ b) ** 2) / df
     z = np.array([1.0, *X[row, list(given)]])
     return (X[row, j] - z @ b) / np.sqrt(s2 * (1 + z @ np.linalg.solve(Z.T @ Z, z))), df
+
+
+def mean_if_set(B, intercept, given):
+    """The mean of every variable with some of them set, one equation after the other, causes first."""
+    p = len(B)
+    means, left = {}, set(range(p))
+    while left:
+        j = next(j for j in sorted(left) if all(i in means for i in range(p) if B[i, j]))
+        means[j] = given[j] if j in given else intercept[j] + sum(B[i, j] * means[i] for i in range(p) if B[i, j])
+        left.remove(j)
+    return np.array([means[j] for j in range(p)])
+
+
+def regressions(X, j, given):
+    """The weights of the regression of column j on others and a constant, and their covariance matrix."""
+    Z = np.column_stack([X[:, given], np.ones(len(X))])
+    b, *_ = np.linalg.lstsq(Z, X[:, j], rcond=None)
+    s2 = np.sum((X[:, j] - Z @ b) ** 2) / (len(X) - Z.shape[1])
+    return b[:-1], (s2 * np.linalg.inv(Z.T @ Z))[:-1, :-1]

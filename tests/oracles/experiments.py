@@ -43,6 +43,20 @@ class Rows:
     def v(self, j, parents):
         return math.log(self.regression(j, frozenset(parents))[2] / self.count(j))
 
+    def cvs(self):
+        """(order, {(later, earlier): p-value}): the least RSS over its degrees of freedom next, Fisher's z given all others before."""
+        order, values, waiting = [], {}, list(range(self.p))
+        while waiting:
+            each = [self.regression(j, order)[2] / (self.count(j) - 1 - len(order)) for j in waiting]
+            j = waiting.pop(int(np.argmin(each)))
+            whole = self.regression(j, order)[2]
+            for i in order:
+                r = math.sqrt(1.0 - whole / self.regression(j, [k for k in order if k != i])[2])
+                z = math.sqrt(self.count(j) - (len(order) - 1) - 3) * math.atanh(r)
+                values[j, i] = math.erfc(z / math.sqrt(2.0))
+            order.append(j)
+        return order, values
+
 
 def all_dags(p):
     """Return all DAGs of p nodes as masks."""

@@ -82,6 +82,8 @@ def test_what_a_narrow_table_leaves_out_is_named(kind):
         present = {title for title in whole[0] if title in heads[0] or title.split()[-1] in heads[0]}
         assert present | left_out == whole[0]
         assert not {title for title in left_out if title in heads[0]}
+        explained = " ".join(" ".join(section(lines, "Arrows")).split())
+        assert ("robust: the share" in explained) == ("robust" in present)
 
 
 @pytest.mark.slow

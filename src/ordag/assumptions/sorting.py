@@ -71,9 +71,12 @@ def sorting_finding(baseline: Baseline) -> Finding:
     """Report how far the order agrees with sorting by variance and by R², and whether sort-and-regress gives the same graph."""
     if baseline.moments.n < least_squares_rows(baseline.moments.p):
         return unchecked("sorting", "takes more rows than variables.")
+    if baseline.arbitrary is not None:
+        return unchecked("sorting", "no error variances are compared, so no direction comes from the scales.")
     chosen = baseline.fit.selection
     if chosen is not None and chosen.row_p_values is not None:
-        return unchecked("sorting", "takes parents by partial correlations, and these were found by the rows.")
+        what = "by the rows" if baseline.fit.equations is None else "on rows of their own for each variable"
+        return unchecked("sorting", f"takes parents by partial correlations, and these were found {what}.")
     variances = np.asarray(baseline.moments.variances)
     explained = r_squared(baseline.moments.R)
     place = np.arange(len(variances), dtype=np.float64)

@@ -23,6 +23,8 @@ from ordag.evidence.finding import Finding, Level, at_most_look, unchecked
 from ordag.evidence.influence import distances, tail
 from ordag.fit import Fit
 from ordag.graph.acyclic import topological_order
+from ordag.graph.cpdag import to_cpdag
+from ordag.graph.dag import Dag
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from
 from ordag.learners.pooled.method import placed_groups
@@ -62,6 +64,8 @@ class Baseline:
     """The rows, with columns in the learned order, if there are any."""
     labels: RowLabels | None = None
     """What the rows are, where they have conditions."""
+    arbitrary: Mask | None = None
+    """The arrows that may as well point the other way: where no error variances are compared, those that the class leaves open."""
 
     @classmethod
     def of(cls, fit: Fit, rows: Array | None = None, labels: RowLabels | None = None) -> Baseline:
@@ -77,7 +81,11 @@ class Baseline:
             moments = given.select(names)
         in_line = None if rows is None else rows[:, order]
         within = labels if given.conditions and not any(one.root.covariates for one in given.conditions) else None
-        return cls(fit, order, moments, fit.best_graph.adjacency[np.ix_(order, order)], in_line, within)
+        best, arbitrary = fit.best_graph, None
+        if isinstance(best, Dag) and fit.result.by_probabilities and not fit.result.compares_variances:
+            either = to_cpdag(best).adjacency
+            arbitrary = (best.adjacency & either & either.T)[np.ix_(order, order)]
+        return cls(fit, order, moments, best.adjacency[np.ix_(order, order)], in_line, within, arbitrary)
 
     @property
     def count(self) -> int:
@@ -116,11 +124,16 @@ class Baseline:
             return learn_from(table, recipe or self.fit.recipe.alone())
 
     def compare(self, other: Mask) -> Survival:
-        """Compare the arrows with those of another graph of the same columns; all are kept if there are none."""
+        """Compare the arrows with those of another graph of the same columns; all are kept if there are none.
+
+        Arbitrary arrows are kept whichever way they point.
+        """
         if not self.count:
             return Survival(1.0, 0.0, 0.0)
-        kept = int((self.arrows & other).sum()) / self.count
-        turned = int((self.arrows & other.T).sum()) / self.count
+        same, reverse = self.arrows & other, self.arrows & other.T
+        if self.arbitrary is not None:
+            same, reverse = same | (reverse & self.arbitrary), reverse & ~self.arbitrary
+        kept, turned = int(same.sum()) / self.count, int(reverse.sum()) / self.count
         return Survival(kept, turned, max(0.0, 1.0 - kept - turned))
 
 
@@ -206,6 +219,8 @@ def backward_finding(baseline: Baseline) -> Finding:
         return unchecked("backward", other_way)
     if baseline.moments.n < least_squares_rows(baseline.moments.p):
         return unchecked("backward", "takes more rows than variables.")
+    if baseline.fit.ordering is None:
+        return unchecked("backward", "not available with experiments.")
     forward = baseline.fit.settings["direction"] == "forward"
     other = baseline.again(baseline.scaled(np.ones(len(baseline.order))), other_way)
     places = np.argsort(other.known_ordering.order).astype(np.float64)
@@ -273,6 +288,9 @@ def influence_finding(baseline: Baseline, rows: Array, alpha: float) -> Finding:
     }
     rest = f"without the {counted(left_out, 'row')} farthest out {share(kept.kept)} of the arrows stay"
     level = kept.level if kept.level != "fine" or not outside else "look"
+    if not outside and level != "fine":
+        rest = f"{rest[0].upper()}{rest[1:]}, although no row lies farther out than Gaussian rows would ({chance(p_value)})"
+        return Finding("influence", level, f"{rest}.", numbers)
     if not outside:
         return Finding("influence", level, f"No row lies too far out ({chance(p_value)}); {rest}.", numbers)
     which = f"{counted(outside, 'row')} {'lies' if outside == 1 else 'lie'}"

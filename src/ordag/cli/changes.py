@@ -8,7 +8,7 @@ import click
 
 from ordag.cli.answers import AS_JSON, PLOT, check_plot, print_answer, say_next, write_plot
 from ordag.cli.help import ManualPage
-from ordag.cli.options import METHOD, READING, given, inputs, setting_options, take_reading, title_of, with_options
+from ordag.cli.options import METHOD, READING, given, setting_options, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.common.words import joined
 from ordag.decisions.changing import changes as find_changes
@@ -64,7 +64,8 @@ def changes(
     """
     reading = take_reading(options)
     settings = given(options)
-    check_plot(plot, [*inputs(before), *(inputs(after) if after else [])])
+    named = [("BEFORE", before), ("AFTER", after), ("--graph", graph), ("--knowledge", settings.get("knowledge"))]
+    check_plot(plot, [(name, path) for name, path in named if path is not None])
     chosen = None if values is None else [one.strip() for one in values.split(",") if one.strip()]
     with Progress():
         found = find_changes(

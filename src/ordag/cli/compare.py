@@ -109,7 +109,8 @@ def read_truth(path: Path) -> Dag:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableError(f"The true graph cannot be read from {path}: {error}.") from error
+        reason = getattr(error, "strerror", None) or error
+        raise UnreadableError(f"The true graph cannot be read from {path}: {reason}.") from error
     if path.suffix.lower() == ".json":
         try:
             return LinearSEM.from_json(text).dag

@@ -22,8 +22,12 @@ from ordag.cli.options import (
     with_options,
 )
 from ordag.cli.progress import Progress
+from ordag.common.words import joined
 from ordag.decisions.in_time import response
+from ordag.decisions.joint_effects import JointEffect
+from ordag.decisions.possible_effects import PossibleEffects
 from ordag.errors import SettingError
+from ordag.fit import Fit
 from ordag.learners.methods import settings_of
 from ordag.learning import learn
 from ordag.model.effects import KINDS
@@ -33,7 +37,13 @@ from ordag.total_effects import learned_for_effect
 
 @click.command(cls=ManualPage)
 @DATA
-@click.option("--from", "source", required=True, help="Name of the cause.")
+@click.option(
+    "--from",
+    "sources",
+    required=True,
+    multiple=True,
+    help="Name of the cause. Several (with commas between them, or typed several times) are set together.",
+)
 @click.option("--to", "target", required=True, help="Name of the effect.")
 @click.option("--level", default=0.95, show_default=True, type=float, help="Level of the interval.")
 @click.option(
@@ -50,6 +60,11 @@ from ordag.total_effects import learned_for_effect
     type=click.IntRange(min=1),
     help="In time (--lags): what one unit more of the cause changes at the same time and up to so many steps later.",
 )
+@click.option(
+    "--whole-class",
+    is_flag=True,
+    help="The possible effects in all graphs of the class (IDA): directions that rest on error variances are not used.",
+)
 @METHOD
 @with_options(setting_options(also={"seed": "Also seeds the resamples."}))
 @with_options(READING)
@@ -57,12 +72,13 @@ from ordag.total_effects import learned_for_effect
 @AS_JSON
 def effect(
     data: str | list[str],
-    source: str,
+    sources: tuple[str, ...],
     target: str,
     level: float,
     interval: str | None,
     replicates: int | None,
     steps: int | None,
+    whole_class: bool,
     method: str,
     plot: str | None,
     as_json: bool,
@@ -73,12 +89,15 @@ def effect(
     It is what one unit more of the cause adds to the effect along all directed paths of the learned graph. The answer has the
     probability that there is a path, the interval of the effect if there is one, how strong a hidden common cause would have to be
     to reduce it to zero, and reasons to doubt the graph. --plot draws the effect under hidden common causes of any strength.
-    Of a category (--cause) it is the differences between its groups. DATA is as in ordag learn.
+    Of a category (--cause) it is the differences between its groups. Of several causes it is what each does while the others are set as
+    well, and what one unit more of all of them does. DATA is as in ordag learn.
 
     \b
     Examples
       ordag effect marks --from algebra --to mechanics
       ordag effect marks --from algebra --to mechanics --alpha 0.05 --interval given-graph
+      ordag effect sales.csv --from price,ads --to sales
+      ordag effect data.csv --from dose --to response --whole-class
       ordag effect data.csv --cause sex --from sex --to income
       ordag effect data.csv --from dose --to response --knowledge known.txt --json
       ordag effect sales.csv --time month --lags 2 --from price --to sales --steps 12
@@ -86,10 +105,26 @@ def effect(
     reading = take_reading(values)
     settings = given(values)
     refuse_unused_level(settings)
-    if method != "auto" and "orient_by_order" in settings_of(method) and "orient_by_order" not in settings:
+    if (
+        not whole_class
+        and method != "auto"
+        and "orient_by_order" in settings_of(method)
+        and "orient_by_order" not in settings
+    ):
         raise SettingError(
-            f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order, or choose another method."
+            f"--method {method} finds a class of graphs, whose effects differ: add --whole-class for all of them or --orient-by-order for "
+            "one graph, or choose another method."
         )
+    if whole_class or len(sources) > 1 or "," in sources[0]:
+        others = {"--steps": steps, "--replicates": replicates, "--plot": plot}
+        others |= {"--interval": interval} if whole_class else {}
+        unused = [name for name, value in others.items() if value is not None]
+        with Progress() as progress:
+            fit = learn(data, method, progress=progress, **reading, **settings)
+        if whole_class or len(sources) > 1 or sources[0] not in fit.names:
+            _print_several(data, fit, sources, target, level, interval, whole_class, unused, as_json)
+            return
+    source = sources[0]
     if steps is not None:
         if plot is not None:
             raise SettingError("--plot draws an effect at one time: leave it or --steps out.")
@@ -137,3 +172,32 @@ def effect(
         if plot is None:
             command = ("effect", *as_words(data), "--from", source, "--to", target, "--plot", "doubt.png")
             say_next("the effect under hidden causes", *command)
+
+
+def _print_several(
+    data: str | list[str],
+    fit: Fit,
+    typed: tuple[str, ...],
+    target: str,
+    level: float,
+    interval: str | None,
+    whole_class: bool,
+    unused: list[str],
+    as_json: bool,
+) -> None:
+    """Print the effects of several causes, or those in all graphs of the class."""
+    if unused:
+        what = "--whole-class" if whole_class else "Several causes"
+        raise SettingError(
+            f"{what}: {joined(unused)} cannot go with it: leave {'it' if len(unused) == 1 else 'them'} out."
+        )
+    alone = len(typed) == 1 and typed[0] not in fit.names
+    sources = [one.strip() for one in typed[0].split(",") if one.strip()] if alone else list(typed)
+    found: JointEffect | PossibleEffects = (
+        fit.possible_effects(sources, target, level)
+        if whole_class
+        else fit.joint_effect(sources, target, level, interval=interval)
+    )
+    if print_answer(found, title_of(data), as_json):
+        what = "the effect in the learned graph" if whole_class else "the effect of one of them alone"
+        say_next(what, "effect", *as_words(data), "--from", sources[0], "--to", target)

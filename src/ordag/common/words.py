@@ -37,6 +37,12 @@ def spelled(path: str | PathLike[str]) -> str:
     return UNDECODED.sub(lambda byte: _escape(byte[0]), os.fspath(path))
 
 
+def in_marks(path: str | PathLike[str]) -> str:
+    """Return the path in quotation marks, with the same escapes."""
+    text = os.fspath(path)
+    return f"'{spelled(text)}'" if UNDECODED.search(text) else repr(text)
+
+
 def harmless(text: str) -> str:
     r"""Return the text with escapes such as \x1b for characters that control a terminal or the writing direction."""
     if text.isprintable():
@@ -47,7 +53,7 @@ def harmless(text: str) -> str:
 def shown(name: str) -> str:
     """Return a name that is safe to show: quoted and escaped where it would not read as one piece of text."""
     plain = name.isprintable() or all(map(_is_plain, name))
-    line = name if plain and name == name.strip() and name else repr(name)
+    line = name if plain and name == name.strip() and name else in_marks(name)
     leftwards = not line.isascii() and any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in line)
     return line + LEFT_TO_RIGHT if leftwards else line
 

@@ -208,7 +208,9 @@ class Reading(Settings):
         None, _one_name, "column that names the group or the subject of each row: rows of one are dependent", typed=str
     )
     clusters: str = choice(
-        "within", ("within", "between"), "learn the relations within clusters, or those between their means"
+        "within",
+        ("within", "between", "both"),
+        "learn the relations within clusters, those between their means, or both apart",
     )
     time: str | None = setting(None, _one_name, "column with the time of each row: numbers or dates", typed=str)
     lags: int | None = whole(
@@ -280,21 +282,21 @@ class Reading(Settings):
                 f"cause does not go with {beside} yet: hold the categories fixed instead (adjust), or leave {beside} out.",
                 ["cause", beside],
             )
-        if self.clusters == "between" and (self.cluster is None or len(self.row_columns) > 1):
+        if self.clusters != "within" and (self.cluster is None or len(self.row_columns) > 1):
             others = [given for given in self.row_columns if given != "cluster"]
             raise SettingError(
-                f"clusters='between' learns from the means of clusters, without {' and '.join(others)}: leave that out."
+                f"clusters={self.clusters!r} learns from cluster means, without {' and '.join(others)}: leave that out."
                 if self.cluster is not None
-                else "clusters='between' learns from the means of clusters: name the column that says which (cluster=…, --cluster).",
+                else f"clusters={self.clusters!r} learns from cluster means: name the column that says which (cluster=…, --cluster).",
                 ["clusters"],
             )
         for name in self.category:
             if said.get(name, "adjust") not in ("adjust", "cause", *ROW_COLUMNS) and self.role.get(name) != "category":
                 raise _two_settings(name, said[name], "category")
 
-        if self.in_time and self.clusters == "between":
+        if self.in_time and self.clusters != "within":
             raise SettingError(
-                "clusters='between' compares the means of clusters, which have no time: leave it out, or time and lags.",
+                f"clusters={self.clusters!r} compares cluster means, which have no time: leave it out, or time and lags.",
                 ["clusters"],
             )
         if self.in_time and self.part:

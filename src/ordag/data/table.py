@@ -13,7 +13,7 @@ import numpy as np
 
 from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
-from ordag.common.words import counted, listed, quoted
+from ordag.common.words import counted, listed, quoted, shown
 from ordag.data.covariates import CONDITIONS, HELD
 from ordag.data.holding import indicators
 from ordag.data.labelled import Labels
@@ -69,7 +69,7 @@ class Table:
         self._judged = False  # whether columns may be set aside
         self._profile: Profile | None = None  # of moments, where one is known
         self._like: Moments | None = None
-        self._between = settings.clusters == "between"
+        self._between, self.both_levels = settings.clusters == "between", settings.clusters == "both"
         self._leave_out = tuple(settings.leave_out)
         self._sampler: Sampler | None = None
         self._given = given_moments(data, settings, progress)
@@ -332,6 +332,11 @@ class Table:
     def _check_labels(self, moments: Moments) -> None:
         """Refuse a column that leaves nothing to compare: nearly every row is a condition or a cluster of its own."""
         labels = self.row_labels
+        if moments.weightless and not moments.rows:
+            raise DataError(
+                "All rows have the weight 0: a weight says how many cases a row stands for.",
+                ["weights"],
+            )
         if labels is None or moments.n >= self._least_rows(len(self.names)) or moments.rows < 2 * moments.n:
             return
         worst = max(labels.names.values(), key=lambda one: len(one.levels or ()))
@@ -347,7 +352,13 @@ class Table:
 
     def _checked(self, moments: Moments) -> Moments:
         counted = moments if self._like is None else moments.counted_like(self._like)
-        check_moments(counted.n, counted.mean, counted.spread, counted.names, self._least_rows)
+        labels = None if self._between else self.row_labels
+        within = (
+            ""
+            if labels is None or labels.cluster is None
+            else f" within the clusters of {shown(labels.names[labels.cluster].name)}"
+        )
+        check_moments(counted.n, counted.mean, counted.spread, counted.names, self._least_rows, within)
         return counted
 
     @cached_property

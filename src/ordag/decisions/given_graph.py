@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ordag.common.checks import short
-from ordag.common.words import shown, spelled
+from ordag.common.words import in_marks, shown, spelled
 from ordag.data.sources.paths import path_of
 from ordag.errors import GraphError, GraphFormatError, UnreadableError
 from ordag.fit import Fit
@@ -56,7 +56,7 @@ def _read(graph: str | PathLike[str]) -> tuple[AnyGraph, Fit | None]:
         raise GraphFormatError(f"{spelled(path.name)} is not a graph in UTF-8: write it again as text.") from error
     except FileNotFoundError as error:
         raise UnreadableError(
-            f"There is no file {spelled(path)!r}: check the path, or give a graph in text, such as 'a -> b <- c'."
+            f"There is no file {in_marks(path)}: check the path, or give a graph in text, such as 'a -> b <- c'."
         ) from error
     except OSError as error:
         raise UnreadableError(f"{spelled(path)}: {error.strerror or error}.") from error

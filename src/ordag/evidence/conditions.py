@@ -24,6 +24,9 @@ LEVEL = 0.001
 STRONG = 0.05
 """Share of the residual variance that the weights of one condition have to explain to matter."""
 
+ACTIONS = "The experiments have side effects, or did not do what was said."
+DIRECTIONS = "Arrows point the wrong way, or the experiments have side effects."
+
 
 class Differs(NamedTuple):
     """An equation whose weights are others under one condition: variable, label, the share that these explain, the p-value."""
@@ -76,11 +79,14 @@ def conditions_caution(found: Found) -> Caution | None:
     worst = strong[0]
     where = f"where {shown(worst.label)} was acted on" if worst.label else "where nothing was acted on"
     more = f" ({len(strong)} such cases)" if len(strong) > 1 else ""
+    blame, advice = ACTIONS, "Let the rows say which equations change: name the column as environment (--environment)."
+    if found.recipe.rests_on_condition:
+        blame, advice = DIRECTIONS, "Let the experiments direct arrows too: method='pooled' (--method pooled)."
     return Caution(
         "conditions",
         f"The equation of {shown(found.names[worst.variable])} is another {where}: weights of its own explain {share(worst.explained)} of "
-        f"what is left there{more}. The experiments have side effects, or did not do what was said.",
-        "Let the rows say which equations change: name the column as environment (--environment).",
+        f"what is left there{more}. {blame}",
+        advice,
         "experiments change other equations",
     )
 

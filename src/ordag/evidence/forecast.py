@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ordag.common.arrays import Mask
+from ordag.common.arrays import Array, Mask
 from ordag.common.checks import Seed, is_whole, short
 from ordag.common.linalg import inverse
 from ordag.common.words import about, share
+from ordag.data.covariates import Condition, Root
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError, SettingError
 from ordag.evidence.hidden_causes import hidden_doubts
@@ -114,13 +115,39 @@ def forecast(
     in_order = np.ix_(order, order)
     spread = inverse(np.asfortranarray(np.eye(len(order)) - sem.B[in_order].T)).T
     root = np.sqrt((found.n - 1.0) * sem.omega[order])[:, None] * spread
-    base = Moments(found.n, found.moments.mean[order], [found.names[j] for j in order], R=np.triu(root))
+    names = [found.names[j] for j in order]
+    conditions = _conditions(found, sem.B[in_order], sem.omega[order], order)
+    base = Moments(found.n, found.moments.mean[order], names, R=np.triu(root), conditions=conditions)
     resampler = gaussian_resampler(base, rows=found.recipe.needs_rows)
     job = Job(resampler, seed_root(seed), found.recipe, "graph")
     learned = [one for one in run(job, range(count), workers) if one.failure is None]
     if not learned:
         return None
     return _counted(found.graph.adjacency[in_order], learned)
+
+
+def _conditions(found: Found, B: Array, omega: Array, order: Indices) -> list[Condition]:
+    """Return the conditions of experiments as the model has them, over the variables in order; none for other tables.
+
+    A variable that was acted on there has no causes, and the variance that it has there; where its mean alone was moved its equation stays.
+    """
+    equations, conditions = found.equations, found.moments.conditions
+    if equations is None or equations.reason != "experiment":
+        return []
+    place, drawn = np.argsort(order), []
+    for one, targets in zip(conditions, equations.targets, strict=True):
+        own_B, own_omega, root = B.copy(), omega.copy(), one.root
+        n, R = root.n, root.R[:, -len(order) :]
+        if one.kind != "shift":
+            acted = place[list(targets)]
+            own_B[:, acted] = 0.0
+            own_omega[acted] = np.square(R[:, list(targets)]).sum(axis=0) / max(n - 1, 1)
+        spread = inverse(np.asfortranarray(np.eye(len(order)) - own_B.T)).T
+        mean = root.mean[-len(order) :][order]
+        drawn.append(
+            Condition(one.label, one.kind, Root(n, mean, np.triu(np.sqrt((n - 1.0) * own_omega)[:, None] * spread)))
+        )
+    return drawn
 
 
 def usual_count(found: Found) -> int:

@@ -64,6 +64,9 @@ TOO_MANY_WRONG = 0.25
 FEW_WRONG, MOSTLY_WRONG = 0.1, 0.5
 """The share of wrong arrows up to which an answer is green, and from which on it is red."""
 
+NEVER_CERTAIN = 1e-9
+"""The least share of wrong arrows that is told: that all resamples have them is no certainty."""
+
 COMPARABLE = 10.0
 """Error variances that differ by more than this factor hardly come from columns that share a unit."""
 
@@ -181,13 +184,16 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
     opened = reasons["open"] + lines
     if opened:
         count = arrows + lines + of_categories
-        every = "Both" if count == 2 else f"All {count}"
-        which = f"{every} directions" if opened == count > 1 else f"{opened} of {count} directions"
-        which = "The direction" if count == 1 else which
-        yield f"{which} {'is' if opened == 1 else 'are'} open: these rows do not tell cause from effect there."
+        some = f"{opened} of {count} directions {'is' if opened == 1 else 'are'}"
+        yield f"{_every_direction(count) if opened == count else some} open: these rows do not tell cause from effect there."
         yield _next_for_open(found)
     else:
         yield "Check the assumptions (ordag check) before you act on it."
+
+
+def _every_direction(count: int) -> str:
+    """Begin a sentence about all directions."""
+    return "The direction is" if count == 1 else "Both directions are" if count == 2 else f"All {count} directions are"
 
 
 def _how_many_wrong(found: Found, verdict: Verdict) -> str:
@@ -197,12 +203,11 @@ def _how_many_wrong(found: Found, verdict: Verdict) -> str:
     if probabilities is not None and not probabilities.settled:
         return "How many arrows are wrong is not settled: ask for more resamples with draws."
     if wrong is None:
+        unknown = f"How many of the {counted(count, noun)} are wrong" if count > 1 else f"Whether the {noun} is wrong"
         if not found.result.by_probabilities:
-            return f"How many of the {counted(count, noun)} are wrong is not known."
-        return (
-            f"How many of the {counted(count, noun)} are wrong is not known: probabilities were not asked for, or take long "
-            "for so many variables: ask for them with draws."
-        )
+            return f"{unknown} is not known."
+        return f"{unknown} is not known: probabilities take long for so many variables, or were left out; ask for them with draws."
+    wrong = max(wrong, NEVER_CERTAIN)
     if verdict.tier == "assumed":
         return f"Chance alone makes {about(wrong)} of the {counted(count, noun)} wrong; the units decide the rest."
     more = ", or more" if verdict.cautions or verdict.tier == "untested" else ""
@@ -372,6 +377,8 @@ def _counted(found: Found, reasons: Counter[str]) -> str:
     count = sum(reasons.values()) + lines
     if not count:
         return "There are no edges." if found.order is None else "There are no arrows."
+    if reasons["open"] == count:
+        return f"{_every_direction(count)} open."
     return f"Of {count} direction{'s' if count > 1 else ''}, {'; '.join(parts)}."
 
 

@@ -33,19 +33,19 @@ class SelectedParents(Result):
         return {"pairs_tested": self.selection.pairs, "expected_false_edges": self.selection.expected_false}
 
     def evidence(self, found: Found, source: Indices, target: Indices) -> dict[str, Array]:
-        ends = np.argsort(found.known_ordering.order)[np.stack([source, target])]
+        ends = np.argsort(found.places)[np.stack([source, target])]  # type: ignore[arg-type]
         return {"p_value": self.selection.p_values_of(ends.max(axis=0), ends.min(axis=0))}
 
     def unjoined(self, found: Found, most: int) -> Unjoined:
-        ordering = found.known_ordering
-        if ordering.parent_sets is not None:
+        if found.ordering is not None and found.ordering.parent_sets is not None:
             return super().unjoined(found, most)
-        later, earlier = least_p_values(self.selection, found.graph.links.renamed(np.argsort(ordering.order)), most)
+        order = np.array(found.places)
+        later, earlier = least_p_values(self.selection, found.graph.links.renamed(np.argsort(order)), most)
         weight = np.full(len(later), math.nan)
-        if ordering.factor is not None:
+        if found.factor is not None:
             with np.errstate(invalid="ignore", divide="ignore"):
-                weight = -ordering.factor.W_at(later, earlier) / ordering.factor.W_diagonal[later]
-        return Unjoined(ordering.order[earlier], ordering.order[later], weight)
+                weight = -found.factor.W_at(later, earlier) / found.factor.W_diagonal[later]
+        return Unjoined(order[earlier], order[later], weight)
 
     def level(self, found: Found) -> Level:
         rule = found.recipe.edge_rule

@@ -13,26 +13,28 @@ from ordag.common.checks import check_choice, short
 from ordag.common.settings import choice, flag, setting
 from ordag.common.words import counted
 from ordag.data.causes import Categories
+from ordag.data.equations import Equations
 from ordag.data.moments import Moments
 from ordag.data.sources import TensorSource
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
-from ordag.knowledge.masks import Constraints
+from ordag.knowledge.masks import Constraints, without_causes
 from ordag.learners.along_order import SelectedParents
 from ordag.learners.causes import CauseRules, FoundCauses, by_tests, free_rules, within_all
 from ordag.learners.found import Found
+from ordag.learners.own_order import own_order
 from ordag.learners.settings import SECONDS_SPARSE, MethodSettings, edge_test, level_of_tests
 from ordag.learners.sparse_parents import ArrowTest, SparseParents, few_rows_sentence, sparse_graph
 from ordag.order import ESTIMATORS, RULES, VarianceEstimator, better_order, find_order, rule_of
 from ordag.order.least_squares import with_factor
 from ordag.order.on_device import forward_on, torch_device
-from ordag.order.ordering import Ordering, Rule
+from ordag.order.ordering import Ordering, Rule, Steps
 from ordag.order.sparse import few_rows
 from ordag.parents import CORRECTIONS, PARENT_RULES, row_test, select
 from ordag.parents.row_tests import RowTest
-from ordag.parents.tests import Test
+from ordag.parents.tests import Test, fisher_z, named_test
 
 ROWS_PER_VARIABLE = 10
 """With at least this many rows per variable "auto" takes least squares alone."""
@@ -86,6 +88,7 @@ class CvsSettings(MethodSettings):
         "--method cvs --alpha 0.01)"
     )
     seconds: ClassVar = 8e-6
+    takes_experiments: ClassVar = True
 
     alpha: float = level_of_tests()
     _: KW_ONLY
@@ -189,6 +192,8 @@ def cvs(
     """Learn a Dag: an order, and parents chosen along it or found with it. Categories that may be causes come first in the order."""
     if table.cause_names:
         return _with_causes(table, settings, known, rules)
+    if table.has_experiments:
+        return _with_experiments(table, settings, known)
     return (_split if settings.split else _learned)(table, settings, known)
 
 
@@ -207,6 +212,45 @@ def _with_causes(table: Table, settings: CvsSettings, known: Constraints | None,
     alpha = settings.alpha if settings.parents == "test" else None
     arrows = by_tests(categories, found.graph, list(places), rules or free_rules(categories), alpha=alpha)
     return replace(found, moments=moments, causes=FoundCauses(categories, arrows, all_earlier=alpha is not None))
+
+
+def _with_experiments(table: Table, settings: CvsSettings, known: Constraints | None) -> Found:
+    """Order the variables, and test their parents, each on the rows in which it was not acted on."""
+    usual = replace(settings, alpha=0.01, correction="none", test=None, variance=None, knowledge=None, min_effect=None)
+    if settings.needs_rows or settings.variance not in (None, "auto", "least-squares") or usual != CvsSettings():
+        raise SettingError(
+            "With experiments each variable is compared and tested on rows of its own, by least squares and tests of partial correlations: "
+            "leave out experiment, or variance, split, device, parents, direction and tests that take rows. method='pooled' (--method "
+            "pooled) has an edge prior.",
+            ["experiment"],
+        )
+    moments = table.moments
+    equations = Equations.of(moments)
+    assert equations is not None, "experiments come as conditions"
+    if equations.external:
+        known = without_causes(moments.names, equations.external, known)
+    table.tell(f"ordering {counted(moments.p, 'variable')}")
+    test = fisher_z if settings.test is None else named_test(settings.test)
+    order, p_values = own_order(equations, test, None if known is None else known.before)
+    unknown = np.full(moments.p, math.nan)
+    tested = Ordering.by_steps(Steps(order, unknown, unknown, unknown, (), p_values), moments, "forward")
+    selection = select(
+        tested,
+        alpha=settings.alpha,
+        correction=settings.correction,
+        allowed=None if known is None else known.allowed,
+        required=None if known is None else known.required,
+    )
+    later, earlier = selection.edges
+    return Found(
+        recipe=settings,
+        moments=moments,
+        graph=Dag.known_acyclic_edges(moments.names, order[earlier], order[later]),
+        result=SelectedParents(selection),
+        sequence=tuple(order.tolist()),
+        equations=equations,
+        warnings=tuple(equations.remarks),
+    )
 
 
 def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> Found:

@@ -147,7 +147,7 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
         able = [name for name, method in METHODS.items() if method.settings.takes_experiments]
         raise DataError(
             f"{recipe.name} takes all rows for every variable, also those in which it was acted on: learn from experiments with "
-            f"method={able[0]!r} (--method {able[0]}).",
+            f"{' or '.join(f'method={name!r} (--method {name})' for name in able)}.",
             ["experiment"],
         )
     allowed = known

@@ -246,17 +246,22 @@ def effect_variances(sem: LinearSEM, R: Array, effects: Array) -> Array:
     parents P of j: with U the triangular factor of $R_P$, $\omega_j$ times the squared length of $U^{-\top} T_{aP}^\top$.
     """
     T = effects + np.eye(len(effects))
-    q = np.zeros_like(T)
-    for j in range(len(T)):
+    variances: Array = spreads(sem, R, T) @ np.square(T)
+    np.fill_diagonal(variances, 0.0)
+    return variances
+
+
+def spreads(sem: LinearSEM, R: Array, rows: Array) -> Array:
+    """Return the q of `effect_variances`, one for every one of `rows`, which stand for the rows of T, and every equation."""
+    q = np.zeros_like(rows)
+    for j in range(len(sem.names)):
         P = sem.dag.links.turned.row(j)
         if len(P):
             U = triangle(R[: P.max() + 1, P])  # R is triangular: zeros below
-            reached = np.flatnonzero(T[:, P].any(axis=1))
-            half = solve_triangular(U, T[np.ix_(reached, P)].T, trans="T", check_finite=False)
+            reached = np.flatnonzero(rows[:, P].any(axis=1))
+            half = solve_triangular(U, rows[np.ix_(reached, P)].T, trans="T", check_finite=False)
             q[reached, j] = sem.omega[j] * np.square(half).sum(axis=0)
-    variances: Array = q @ np.square(T)
-    np.fill_diagonal(variances, 0.0)
-    return variances
+    return q
 
 
 def effect_robustness(R: Array, links: Links, wanted: Mask) -> Array:

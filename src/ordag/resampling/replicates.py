@@ -67,7 +67,8 @@ class Job:
         """Return these replicates, with one thread for linear algebra, so that all machines give the same digits."""
         with as_worker():
             n, p = self.resampler.base.n, self.resampler.base.p
-            if not self.resampler.same_rows or not stackable(self.recipe, n, p):
+            acted_on = any(one.kind != "environment" for one in self.resampler.base.conditions)
+            if acted_on or not self.resampler.same_rows or not stackable(self.recipe, n, p):
                 return [self._one(number) for number in numbers]
             size = stack_size(p)
             stacks = [numbers[start : start + size] for start in range(0, len(numbers), size)]

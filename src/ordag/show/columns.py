@@ -129,7 +129,8 @@ def _said(one: ColumnRole, j: int | None, profile: Profile | None) -> list[Said]
 
 def _said_of_others(one: ColumnRole, name: str) -> Said:
     if one.role == "category" and one.values is not None and one.values <= MOST_LEVELS:
-        return Said("set aside", f"--adjust {name} holds it fixed", {"words": "hold it fixed", "role": "covariate"})
+        typed = f"--adjust {name} holds it fixed, --cause {name} puts it into the graph"
+        return Said("set aside", typed, {"words": "hold it fixed", "role": "covariate"})
     if one.is_number and one.role in ("id", "time", "derived") and one.name.strip():
         typed = f"--role {shell_word(f'{one.name}=variable')} uses it all the same"
         return Said("set aside", typed, {"words": "use it all the same", "role": "variable"})

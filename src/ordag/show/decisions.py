@@ -17,6 +17,8 @@ from ordag.decisions.changing import Changes
 from ordag.decisions.explaining import Explanation
 from ordag.decisions.in_time import Ahead, Response
 from ordag.decisions.intervening import Intervention
+from ordag.decisions.joint_effects import JointEffect
+from ordag.decisions.possible_effects import PossibleEffects
 from ordag.decisions.tested_graph import GraphTest, claim
 from ordag.model.effects import Effect
 from ordag.model.group_effects import GroupEffect
@@ -77,9 +79,9 @@ def _(answer: GraphTest, console: Console, description: str) -> None:
 
 
 @print_decision.register
-def _(answer: Effect | GroupEffect, console: Console, description: str) -> None:
+def _(answer: Effect | GroupEffect | JointEffect | PossibleEffects, console: Console, description: str) -> None:
     for line in str(answer).splitlines():
-        say(console, line)
+        say(console, line.lstrip(), "  " if line.startswith("  ") else "")
 
 
 @print_decision.register

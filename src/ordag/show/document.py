@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.assumptions.check import Diagnosis
+from ordag.assumptions.clusters import both_levels
 from ordag.common.arrays import Array
 from ordag.common.plain import plain
 from ordag.common.words import about, counted, harmless, shown
@@ -62,6 +63,7 @@ def document(
         "found": [_sentence(sentence) for sentence in headline(fit, view.pairs)],
         "verdict": _verdict(fit, verdict, diagnosis),
         "changes": None if fit.changes is None else differences(fit.changes),
+        "levels": both_levels(fit),
         "warnings": [_sentence(sentence) for sentence in fit.warnings],
         "notes": [harmless(sentence) for sentence in (legend(fit), *notes(fit), EARLIER * fit.has_earlier) if sentence],
         "names": view.names,

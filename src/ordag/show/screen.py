@@ -103,8 +103,8 @@ def say(console: Console, text: str | Text, indent: str = "", style: str = "") -
         console.print(Text(indent) + line, soft_wrap=True)
 
 
-def show_table(console: Console, columns: Sequence[Column], indent: str = GAP, elsewhere: str = "") -> None:
-    """Print as many columns side by side as fit; `elsewhere` tells where to find the others."""
+def show_table(console: Console, columns: Sequence[Column], indent: str = GAP, elsewhere: str = "") -> list[str]:
+    """Print as many columns side by side as fit; `elsewhere` tells where to find the others, whose titles are returned."""
     space = console.width - len(indent)
     kept = list(columns)
     heads = {id(column): [column.title] for column in columns}
@@ -132,6 +132,7 @@ def show_table(console: Console, columns: Sequence[Column], indent: str = GAP, e
     left_out = [column.title for column in columns if all(column is not other for other in kept)]
     if left_out:
         say(console, f"left out at this width: {', '.join(left_out)}{elsewhere}", indent, style="dim")
+    return left_out
 
 
 def folds(text: str, width: int) -> list[str]:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ordag.assumptions.check import TITLES, Diagnosis
+from ordag.assumptions.clusters import both_levels
 from ordag.common.words import counted, harmless, number, shown
 from ordag.comparison import Comparison
 from ordag.data.roles import ColumnRole, few_values_sentence, set_aside_sentence
@@ -23,6 +24,7 @@ from ordag.show.text import (
     kinds_of_rows,
     left_out,
     legend,
+    levels_in_words,
     lines_without_direction,
     margin,
     other_units,
@@ -83,6 +85,8 @@ def print_fit(
     _print_arrows(fit, console)
     _print_groups(fit, console)
     _print_lines(fit, console)
+    if fit.between is not None:
+        _print_levels(fit, console)
     if fit.changes is not None:
         _print_changes(fit.changes, console)
     console.print()
@@ -193,6 +197,25 @@ def _warn(console: Console, sentence: str) -> None:
     say(console, Text.assemble(("Warning ", "bold yellow"), harmless(sentence)))
 
 
+def _print_levels(fit: Fit, console: Console) -> None:
+    """Print the pairs that the graph joins, or that of the means of clusters, beside each other."""
+    section(console, "Within and between clusters")
+    rows = both_levels(fit)
+    if rows:
+        first, second, inside, outside, r, s = (list(cells) for cells in zip(*rows[:MOST_ROWS], strict=True))
+        columns = [
+            Column("", first),
+            Column("within", [one or "–" for one in inside]),
+            Column("between", [one or "–" for one in outside]),
+            Column("", second),
+            Column("r within", r, right=True, rank=1),
+            Column("r between", s, right=True, rank=1),
+        ]
+        show_table(console, columns, elsewhere=f"; see {FILES}")
+        print_rest(console, len(rows) - MOST_ROWS, "pairs")
+    say(console, harmless(levels_in_words(fit)), "  ")
+
+
 def _print_changes(changes: EnvironmentChanges, console: Console) -> None:
     """Print which equations differ between environments, and in what."""
     section(console, "Equations that differ between environments")
@@ -254,10 +277,10 @@ def _print_arrows(fit: Fit, console: Console) -> None:
     for title, cells in edge_cells(fit, count).items():
         rank = ARROW_COLUMNS.index(title) if title in ARROW_COLUMNS else -1
         table.append(Column(title, cells, right=title != "by", rank=None if title == "weight" else rank))
-    show_table(console, table, elsewhere=f"; see {FILES}")
+    left_out = show_table(console, table, elsewhere=f"; see {FILES}")
     print_rest(console, len(columns["source"]) - MOST_ROWS, "arrows", FILES)
-    if legend(fit):
-        say(console, legend(fit), "  ", "dim")
+    if said := legend(fit, left_out):
+        say(console, said, "  ", "dim")
 
 
 def _print_groups(fit: Fit, console: Console) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ordag.assumptions.clusters import clusters_finding
 from ordag.common.words import counted, harmless, joined, listed, mean_digits, number, percent, probability, shown
 from ordag.data.equations import is_untouched
 from ordag.data.roles import few_values_sentence, set_aside_sentence
@@ -114,7 +115,8 @@ def headline(fit: Fit, pairs: Pairs) -> list[str]:
     strongest = _strongest(fit, pairs, open_arrows) if joins else ""
     said = [sentence for sentence in (*joins, _of_categories(fit), strongest) if sentence]
     changes = [] if fit.changes is None else [fit.changes.sentence]
-    return [*said, *(f"{sentence}." for sentence in (*kinds_of_rows(fit), *changes))]
+    levels = [] if fit.between is None else [levels_in_words(fit)]
+    return [*said, *(f"{sentence}." for sentence in (*kinds_of_rows(fit), *changes)), *levels]
 
 
 def _of_categories(fit: Fit) -> str:
@@ -265,13 +267,16 @@ def _means(one: CauseArrow, most: int = 6) -> str:
     return f"{', '.join(groups[:most])}{more}"
 
 
-def legend(fit: Fit) -> str:
-    """Explain the columns of the table of arrows: which regression each number is from, and robustness."""
+def legend(fit: Fit, left_out: Collection[str] = ()) -> str:
+    """Explain the columns of the table of arrows but those left out: which regression each number is from, and robustness."""
     columns = fit.edge_columns
     if not columns["source"] or "weight" not in columns:
         return ""
-    tests = fit.result.p_value_of
-    return f"weight and s.e.: given the target's other parents; p edge: {tests}; {ROBUST}" if tests else ROBUST
+    tests, said = fit.result.p_value_of, []
+    if tests:
+        said.append(f"weight{'' if 's.e.' in left_out else ' and s.e.'}: given the target's other parents")
+        said += [] if "p edge" in left_out else [f"p edge: {tests}"]
+    return "; ".join([*said, *([] if "robust" in left_out else [ROBUST])])
 
 
 def lines_without_direction(fit: Fit) -> list[tuple[tuple[str, str], str]]:
@@ -352,8 +357,17 @@ def kinds_of_rows(fit: Fit) -> list[str]:
     elif "cluster" in column:
         said.append(f"Relations between the means of the {counted(fit.rows, 'cluster')} of {column['cluster']}")
     if "weights" in column:
-        said.append(f"Weighted by {column['weights']}{'' if 'cluster' in column else _worth(fit)}")
+        weightless = f"; {counted(moments.weightless, 'row')} of weight 0 left out" if moments.weightless else ""
+        said.append(f"Weighted by {column['weights']}{'' if 'cluster' in column else _worth(fit)}{weightless}")
     return said
+
+
+def levels_in_words(fit: Fit) -> str:
+    """Say how the relations within clusters compare with those between their means, where both were learned."""
+    assert fit.between is not None
+    edges = fit.between.graph.edge_count
+    there = f"there {'is' if edges == 1 else 'are'} {counted(edges, 'edge')}"
+    return f"Between the means of the {counted(fit.between.rows, 'cluster')} {there}. {clusters_finding(fit).sentence}"
 
 
 def differences(changes: EnvironmentChanges) -> list[tuple[str, str, str, str]]:

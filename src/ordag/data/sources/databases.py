@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sqlite3
 import struct
 import tempfile
@@ -11,7 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from ordag.common.words import quoted
+from ordag.common.words import quoted, spelled
 from ordag.data.reading import Reading
 from ordag.data.sources.frames import open_frame
 from ordag.data.sources.paths import DiskFile, File
@@ -39,11 +40,12 @@ def open_database(file: File, reading: Reading) -> Source | None:
     read, what = (_sqlite, "a file of SQLite") if start == SQLITE else (_duckdb, "a file of DuckDB")
     if start == SQLITE and _is_cut(file):
         raise UnreadableError(f"{describe} is cut off: it is shorter than its header says. Write or copy it again.")
-    if start == SQLITE:
-        with reader_errors(describe, what):
-            table = read(file, reading.table)
-    else:
-        table = read_apart(read, file, reading.table, describe=describe, what=what)
+    with file.unchanged():
+        if start == SQLITE:
+            with reader_errors(describe, what):
+                table = read(file, reading.table)
+        else:
+            table = read_apart(read, file, reading.table, describe=describe, what=what)
     return open_frame(table, reading, describe)
 
 
@@ -137,22 +139,30 @@ def _duckdb(file: File, wanted: str | None) -> Any:
     duckdb = library("duckdb", "duckdb", file.describe, "a file of DuckDB")
     closed = {"enable_external_access": "false", "autoload_known_extensions": "false"}  # views may name other files
     with _path(file) as path, closing(duckdb.connect(str(path), read_only=True, config=closed)) as base:
+        views = "UNION ALL SELECT schema_name, view_name, 1 FROM duckdb_views() WHERE NOT internal"
         found = base.execute(
-            "SELECT schema_name, table_name, 0 AS kind FROM duckdb_tables() WHERE NOT internal UNION ALL "
-            "SELECT schema_name, view_name, 1 FROM duckdb_views() WHERE NOT internal ORDER BY kind, table_name"
+            "SELECT schema_name, table_name, 0 AS kind FROM duckdb_tables() WHERE NOT internal "
+            f"{views if isinstance(file, DiskFile) else ''} ORDER BY kind, table_name"
         ).fetchall()
         places = {name if schema == "main" else f"{schema}.{name}": (schema, name) for schema, name, *_ in found}
         schema, name = places[_only(list(places), wanted, file.describe)]
-        return base.sql(f"SELECT * FROM {_name(schema)}.{_name(name)}").to_arrow_table()
+        place = f"{_name(schema)}.{_name(name)}"
+        width = len(base.execute(f"DESCRIBE {place}").fetchall())
+        file.check_width(width)
+        if file.most is not None:
+            ((rows,),) = base.execute(f"SELECT count(*) FROM {place}").fetchall()
+            file.check_unpacked(8 * rows * width)
+        return base.sql(f"SELECT * FROM {place}").to_arrow_table()
 
 
 @contextmanager
 def _path(file: File) -> Iterator[Path]:
-    """Give the path of a file; an upload is written to a folder for as long."""
-    if isinstance(file, DiskFile):
+    """Give the path of a file; an upload, or one whose path is not UTF-8, which DuckDB would not take, is copied for as long."""
+    if isinstance(file, DiskFile) and spelled(file.path.absolute()) == str(file.path.absolute()):
         yield file.path
         return
     with tempfile.TemporaryDirectory(prefix="ordag-") as folder, file.open() as raw:
-        path = Path(folder) / "uploaded.duckdb"
-        path.write_bytes(raw.read())
+        path = Path(folder) / "copy.duckdb"
+        with path.open("wb") as copy:
+            shutil.copyfileobj(raw, copy)
         yield path

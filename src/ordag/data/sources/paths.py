@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from ordag.common.arrays import Array
 from ordag.common.checks import short
-from ordag.common.words import shown, spelled
+from ordag.common.words import in_marks, shown, spelled
 from ordag.data.datasets import DATASETS, load
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import DataError, OrdagWarning, UnreadableError
@@ -283,7 +283,7 @@ def _not_found(data: str | os.PathLike[str], path: Path) -> str:
     bare = isinstance(data, str) and not path.suffix and path.name == text
     known = ", ".join(DATASETS)
     if not path.parent.is_dir():
-        return f"There is no folder {str(path.parent)!r}, so no file {text!r}: check the path."
+        return f"There is no folder {in_marks(path.parent)}, so no file {in_marks(text)}: check the path."
     try:
         files = sorted(file.name for file in path.parent.iterdir() if not file.name.startswith("."))
     except OSError:  # the folder may not be listed: give no hint
@@ -291,7 +291,7 @@ def _not_found(data: str | os.PathLike[str], path: Path) -> str:
     by_stem = [name for name in files if Path(name).stem == path.stem]
     datasets = get_close_matches(path.stem.lower(), DATASETS, n=1)
     close = list(dict.fromkeys([*by_stem, *get_close_matches(path.name, files), *datasets]))
-    hint = f" Did you mean {' or '.join(repr(str(name)) for name in close[:3])}?" if close else ""
+    hint = f" Did you mean {' or '.join(map(in_marks, close[:3]))}?" if close else ""
     if bare:
-        return f"{text!r} is neither a file nor a built-in data set (the data sets are {known}).{hint}"
-    return f"There is no file {text!r}: check the path.{hint} The built-in data sets are {known}."
+        return f"{in_marks(text)} is neither a file nor a built-in data set (the data sets are {known}).{hint}"
+    return f"There is no file {in_marks(text)}: check the path.{hint} The built-in data sets are {known}."

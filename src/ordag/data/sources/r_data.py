@@ -6,7 +6,9 @@ import bz2
 import gzip
 import io
 import lzma
+import struct
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from ordag.data.reading import Reading
@@ -20,6 +22,7 @@ ENDINGS = (".rds", ".rdata", ".rda")
 WHAT = "a file of R"
 PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 CHUNK = 1 << 22
+VECTOR_OF_OBJECTS = 19
 
 
 def open_rds(file: File, reading: Reading) -> Source | None:
@@ -35,7 +38,10 @@ def open_rds(file: File, reading: Reading) -> Source | None:
     reading.refuse_layout(describe)
     rdata = library("rdata", "rdata", describe, WHAT)
     with file.unchanged(), reader_errors(describe, WHAT):
-        value = _convert(rdata, _unpacked(file), describe)
+        content = _unpacked(file)
+        file.check_width(_length(content))
+        value = _convert(rdata, content, describe)
+        file.check_width(value.shape[1])
     return open_frame(value, reading, describe)
 
 
@@ -50,6 +56,17 @@ def _unpacked(file: File) -> bytes:
             file.check_unpacked(size)
             unpacked.write(more)
     return unpacked.getvalue()
+
+
+def _length(content: bytes) -> int:
+    """Return how many columns a data frame has in R's usual format, from its first bytes; 0 for other objects and formats."""
+    with suppress(struct.error):
+        mark, version = struct.unpack_from(">2si", content)
+        start = 14 + (4 + struct.unpack_from(">i", content, 14)[0] if version > 2 else 0)  # the name of an encoding
+        kind, length = struct.unpack_from(">2i", content, start)
+        if mark == b"X\n" and kind & 0xFF == VECTOR_OF_OBJECTS:
+            return int(length)
+    return 0
 
 
 def _convert(rdata: Any, content: bytes, describe: str) -> Any:

@@ -64,8 +64,10 @@ def _frame_of(number: int, file: File) -> Any:
 def _stata(file: File) -> Any:
     import pandas as pd
 
-    with file.open() as raw:
-        frame = pd.read_stata(raw, convert_categoricals=False)
+    reader: Any
+    with file.open() as raw, pd.read_stata(raw, convert_categoricals=False, iterator=True) as reader:
+        file.check_width(len(reader.variable_labels()))
+        frame = reader.read()
     try:
         with file.open() as raw:
             labelled = pd.read_stata(raw, convert_categoricals=True, order_categoricals=False)
@@ -81,7 +83,9 @@ def _stata(file: File) -> Any:
 def _sas(file: File) -> Any:
     import pandas as pd
 
+    reader: Any
     with file.open() as raw, pd.read_sas(raw, format="sas7bdat", encoding="infer", chunksize=ROWS_AT_ONCE) as reader:
+        file.check_width(reader.column_count)
         parts, size = [], 0
         for part in reader:
             size += int(part.memory_usage(index=False).sum())

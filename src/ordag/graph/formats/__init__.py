@@ -9,7 +9,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from ordag.common.checks import short
-from ordag.common.words import shown
+from ordag.common.words import in_marks, shown
 from ordag.errors import GraphFormatError
 from ordag.graph.formats import dagitty, dot, gml, json_text, lavaan, tables, tetrad
 from ordag.graph.formats.edge_list import Attributes, Edge, EdgeList, HasEdges, Weights, edge_list
@@ -56,7 +56,7 @@ def format_of(path: str | os.PathLike[str]) -> str:
         if name.endswith(endings):
             return format
     known = ", ".join(ending for format in FORMATS.values() for ending in format.endings)
-    raise GraphFormatError(f"{os.fspath(path)!r} does not end like a graph file; known endings: {known}")
+    raise GraphFormatError(f"{in_marks(path)} does not end like a graph file; known endings: {known}")
 
 
 def write_text(

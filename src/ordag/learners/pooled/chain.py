@@ -2,9 +2,10 @@
 
 All functions share these arrays (`sampler` makes them), beside C, root, may, terms and W of `order_search.kernel`:
 
-    I     rows COUNT (of parents), GROUP (−1 for none), STACK and SEEN (workspace), and LAST with the numbers EDGES, TIME and FREE, the
-          first variable that can have parents: those before it have none
+    I     rows COUNT (of parents), GROUP (−1 for none), STACK and SEEN (workspace), CHILDREN (their number), and LAST with the numbers
+          EDGES, TIME and FREE, the first variable that can have parents: those before it have none
     P     p + 2 rows: the first COUNT of row j are the parents of j; the last two rows are workspace
+    D     the first CHILDREN of row j are the children of j
     V     [j, i]: share of j's variance that is left with i as one more parent, or one less; row p: the present log variances; row
           p + 1: workspace
     Q     [j, i]: weight of that change as a proposal; row p: workspace
@@ -38,7 +39,7 @@ from ordag.learners.order_search.layout import (
     WEIGHT,
 )
 
-COUNT, GROUP, STACK, SEEN, LAST = 0, 1, 2, 3, 4
+COUNT, GROUP, STACK, SEEN, CHILDREN, LAST = 0, 1, 2, 3, 4, 5
 EDGES, TIME, FREE = 0, 1, 2
 SIZE, CENTRE, SUM, SQUARES = 0, 1, 2, 3
 
@@ -125,19 +126,19 @@ def log_variance(terms, V, j, row, i):
 
 
 @inlined
-def descend_from(I, F, j, without):
-    """Mark j and its descendants in SEEN, without its own arrow to `without`."""
-    p = F.shape[0]
-    for i in range(p):
+def descend_from(I, D, j, without):
+    """Mark j and its descendants in SEEN, without its own arrow to `without`; no more of them if that is one."""
+    for i in range(D.shape[0]):
         I[SEEN, i] = 0
     I[SEEN, j] = 1
     I[STACK, 0] = j
     size = 1
-    while size > 0:
+    while size > 0 and not (without >= 0 and I[SEEN, without]):
         size -= 1
         x = I[STACK, size]
-        for y in range(p):
-            if F[x, y] >= 0 and not I[SEEN, y] and not (x == j and y == without):
+        for c in range(I[CHILDREN, x]):
+            y = D[x, c]
+            if not I[SEEN, y] and not (x == j and y == without):
                 I[SEEN, y] = 1
                 I[STACK, size] = y
                 size += 1
@@ -165,10 +166,12 @@ def pooling_change(S, M, axis, group, first, second):
 
 
 @inlined
-def put_in(I, P, E, F, since, i, j):
+def put_in(I, P, D, E, F, since, i, j):
     """Add i → j."""
     P[j, I[COUNT, j]] = i
     I[COUNT, j] += 1
+    D[i, I[CHILDREN, i]] = j
+    I[CHILDREN, i] += 1
     edges = I[LAST, EDGES]
     E[edges, 0], E[edges, 1] = i, j
     F[i, j] = edges
@@ -177,12 +180,15 @@ def put_in(I, P, E, F, since, i, j):
 
 
 @inlined
-def take_out(I, P, E, F, since, counts, i, j):
+def take_out(I, P, D, E, F, since, counts, i, j):
     """Remove i → j."""
     at, k = found_at(P[j], I[COUNT, j], i), I[COUNT, j] - 1
     for a in range(at, k):
         P[j, a] = P[j, a + 1]
     I[COUNT, j] = k
+    at = found_at(D[i], I[CHILDREN, i], j)
+    I[CHILDREN, i] -= 1
+    D[i, at] = D[i, I[CHILDREN, i]]
     last, row = I[LAST, EDGES] - 1, F[i, j]
     E[row, 0], E[row, 1] = E[last, 0], E[last, 1]
     F[E[row, 0], E[row, 1]] = row
@@ -192,7 +198,7 @@ def take_out(I, P, E, F, since, counts, i, j):
 
 
 @compiled
-def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, counts, uniforms, stop):
+def walk(C, root, may, terms, W, I, P, D, V, Q, E, F, S, M, axis, prior, since, counts, uniforms, stop):
     """Make one step for every row of `uniforms`, four numbers each: for the kind of step, where, what, and the acceptance.
 
     A step changes the parents of x by i (and, if an arrow is turned or a parent swapped, of y by another); the new log
@@ -211,14 +217,14 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
         i = y = -1
         if kind >= TOGGLE:
             i, x = E[int(where * edges), 0], E[int(where * edges), 1]
-        v_x = v_y = ratio = 0.0
+        v = v_x = v_y = ratio = 0.0
         more = 0  # edges
         new = -1  # the one that replaces i among the parents of x
         if kind >= TOGGLE and kind < TURN:  # turn i → x: i has x as a parent then
             y = i
             if may[x, i] & REQUIRED or not may[i, x] & ALLOWED or I[COUNT, i] >= P.shape[1] - 1:
                 continue
-            descend_from(I, F, i, x)
+            descend_from(I, D, i, x)
             if I[SEEN, x]:
                 continue
             v_x, v_y = log_variance(terms, V, x, x, i), log_variance(terms, V, y, y, x)
@@ -226,29 +232,25 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
             swaps = kind >= TURN
             if swaps and may[x, i] & REQUIRED:
                 continue
-            descend_from(I, F, x, -1)
+            descend_from(I, D, x, -1)
             k = I[COUNT, x]
             row = x
             if swaps:  # weights beside the other parents
                 row, count = p, 0
                 for a in range(k):
                     if P[x, a] != i:
+                        I[SEEN, P[x, a]] = 1
                         P[p, count] = P[x, a]
                         count += 1
                 weigh(C, root, may, terms, W, V, Q, x, P, count, p + 1, p)
             total = 0.0
-            for u in range(p):
-                if swaps and F[u, x] >= 0 and u != i:
-                    continue
-                if not I[SEEN, u] or F[u, x] >= 0:
-                    total += Q[row, u]
+            for u in range(p):  # no parent of x is among its descendants
+                total += 0.0 if I[SEEN, u] else Q[row, u]
             if total <= 0.0:
                 continue
             drawn, far = -1, what * total
             for u in range(p):
-                if swaps and F[u, x] >= 0 and u != i:
-                    continue
-                if (not I[SEEN, u] or F[u, x] >= 0) and Q[row, u] > 0.0:
+                if not I[SEEN, u] and Q[row, u] > 0.0:
                     drawn = u
                     far -= Q[row, u]
                     if far < 0.0:
@@ -270,11 +272,10 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
                 if more > 0:
                     P[p, count] = i
                     count += 1
-                weigh(C, root, may, terms, W, V, Q, x, P, count, p + 1, p)
+                v = weigh(C, root, may, terms, W, V, Q, x, P, count, p + 1, p)
                 there = 0.0
                 for u in range(p):
-                    if not I[SEEN, u] or F[u, x] >= 0:
-                        there += Q[p, u]
+                    there += 0.0 if I[SEEN, u] else Q[p, u]
                 if Q[p, i] <= 0.0:
                     continue
                 ratio = math.log(Q[p, i] / there) - math.log(Q[x, i] / total)
@@ -305,11 +306,17 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
             S[other, SUM] += first_y
             S[other, SQUARES] += second_y
         if more > 0:
-            put_in(I, P, E, F, since, i, x)
+            put_in(I, P, D, E, F, since, i, x)
         else:
-            take_out(I, P, E, F, since, counts, i, x)
+            take_out(I, P, D, E, F, since, counts, i, x)
             if new >= 0 or y >= 0:
-                put_in(I, P, E, F, since, new if new >= 0 else x, x if new >= 0 else y)
+                put_in(I, P, D, E, F, since, new if new >= 0 else x, x if new >= 0 else y)
+        if more != 0:  # weighed already
+            keep(W, x, P, I[COUNT, x])
+            for u in range(p):
+                V[x, u], Q[x, u] = V[p + 1, u], Q[p, u]
+            V[p, x] = v
+            continue
         for end in range(2):
             z = x if end == 0 else y
             if z >= 0:

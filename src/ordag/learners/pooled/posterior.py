@@ -84,7 +84,10 @@ class Probabilities:
         """Where the probabilities come from."""
         what = "the rows" if self.kind == "rows" else "Gaussian rows with these moments"
         more = "" if self.settled else ": ask for more (draws=…, --draws)"
-        return f"Probabilities are averages over {self.draws:,} resamples of {what}, with standard errors of up to {self.error:.2f}{more}."
+        error = f"of up to {self.error:.2f}" if self.error >= 0.005 else "below 0.01"
+        return (
+            f"Probabilities are averages over {self.draws:,} resamples of {what}, with standard errors {error}{more}."
+        )
 
     def to_dict(self) -> dict[str, object]:
         return {"kind": self.kind, "draws": self.draws, "error": self.error, "settled": self.settled}
@@ -134,26 +137,29 @@ class Posterior:
 
     def _averages(self, kind: str, rows: Array | None) -> Probabilities:
         resampled, seeds = self._resampled(rows), children(self._seed, self._most)
-        arrows, compelled, told, graphs, errors = [], [], [], [], np.zeros(0)
+        compelled, told, graphs, errors, count = [], [], [], np.zeros(0), 0
+        total, squares = np.zeros(()), np.zeros(())
         equations = self._found.equations
         apart = None if equations is None or not equations.targets else equations.told_apart
         for first in range(0, self._most, BATCH):
             draws = resampled.run(seeds[first : first + BATCH])
-            arrows += [one.arrows for one in draws]
+            for one in draws:
+                total, squares, count = total + one.arrows, squares + np.square(one.arrows), count + 1
             compelled += [self._found.compelled_in(one.graph) for one in draws]
             if apart is not None:
                 each = [apart if one.told_apart is None else one.told_apart for one in draws]
                 told += [self._found.compelled_in(one.graph, own) for one, own in zip(draws, each, strict=True)]
             graphs += [np.packbits(one.graph) for one in draws]
-            errors = np.std(arrows, axis=0, ddof=min(1, len(arrows) - 1)) / np.sqrt(len(arrows))
+            variance = np.maximum(squares - np.square(total) / count, 0.0) / max(count - 1, 1)
+            errors = np.sqrt(variance / count)
             if errors.max() <= self._precise:
                 break
         self._graphs[kind] = graphs
-        mean, p = np.mean(arrows, axis=0), len(self.order)
+        mean, p = np.asarray(total / count), len(self.order)
         averages = mean[:p], errors[:p], np.mean(compelled, axis=0)
         whole, errors, shares = (self._by_column(one) for one in averages)
         by_told = self._by_column(np.mean(told, axis=0)) if told else None
-        return Probabilities(whole, kind, len(arrows), errors, shares, by_told, self._of_causes(mean[p:]))
+        return Probabilities(whole, kind, count, errors, shares, by_told, self._of_causes(mean[p:]))
 
     def effects(self, rows: Array | None) -> Iterator[Array]:
         """Yield the total effects in every resample, of i on j at [i, j]: those of its model."""

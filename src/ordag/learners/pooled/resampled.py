@@ -59,6 +59,10 @@ ROWS_EACH = 6
 STARTS = 2
 """Graphs of the table that the search in a resample begins with."""
 
+FAR, REACH = 100.0, 3.0
+"""The second is left out if its score was higher by the first number, and in the resample lies above the lowest so far by so many times
+what the search has gained there."""
+
 STEPS, FEWEST_STEPS, MOST_STEPS = 50, 2000, 4000
 """Steps of a chain for every variable that can have parents, at least, and at most. Half as many go before, which are not counted."""
 
@@ -389,9 +393,22 @@ class Resampled:
             used.append(OrderSearch(C, scale, which=self.which, root=root, known=self.masks, **self.limits))
         search = used[0]
         search.renew(C, scale, root)
-        starts = self.found.optima[:STARTS]
-        best = min((search.descend_once(self.score, start) for start in starts), key=lambda one: one.score)
+        first, *others = self.found.optima[:STARTS]
+        best = search.descend_once(self.score, first)
+        for other in others:
+            if other.score < first.score + FAR or self._in_reach(search, best, first, other):
+                best = min(best, search.descend_once(self.score, other), key=lambda one: one.score)
         return self._walked(search, best, random)
+
+    def _in_reach(self, search: OrderSearch, best: Optimum, first: Optimum, other: Optimum) -> bool:
+        """Return whether a search from another graph may end below the best, which one from the first graph has led to."""
+        before, start = (
+            self.score.total(
+                Walk(Sampler(search, self.score, self.score.local(one.v, one.edges)), one.parents).v, one.edges
+            )
+            for one in (first, other)
+        )
+        return start - best.score < REACH * (before - best.score)
 
     def _drawn_from(self, variances: LogVariances, random: np.random.Generator) -> Draw:
         """Draw from all graphs."""

@@ -51,6 +51,7 @@ class Walk:
         self.I[kernel.GROUP, :p] = sampler.group_of
         self.I[kernel.LAST, kernel.FREE] = search.free
         self.P = np.zeros((p + 2, search.most + 1), dtype=np.int64)
+        self.D = np.zeros((p, p), dtype=np.int64)
         self.V, self.Q = np.zeros((p + 2, p)), np.zeros((p + 1, p))
         self.E = np.zeros((score.pairs + 1, 2), dtype=np.int64)
         self.F = np.full((p, p), -1, dtype=np.int64)
@@ -63,6 +64,8 @@ class Walk:
             self.P[[j, p], : len(own)] = own
             for i in own:
                 self.E[edges], self.F[i, j] = (i, j), edges
+                self.D[i, self.I[kernel.CHILDREN, i]] = j
+                self.I[kernel.CHILDREN, i] += 1
                 edges += 1
             given = (search.C, self.root, search.may, sampler.terms, self.W, self.V, self.Q)
             self.V[p, j] = kernel.weigh(*given, j, self.P, len(own), j, j)
@@ -77,9 +80,14 @@ class Walk:
         """Make one step for every row of `uniforms`."""
         sampler, search = self.sampler, self.sampler.search
         tables = (self.S, sampler.pooling, sampler.axis, sampler.prior)
-        state = (self.I, self.P, self.V, self.Q, self.E, self.F)
+        state = (self.I, self.P, self.D, self.V, self.Q, self.E, self.F)
         given = (search.C, self.root, search.may, sampler.terms, self.W)
         sampler.kernel.walk(*given, *state, *tables, self.since, self.counts, uniforms, stop)
+
+    @property
+    def v(self) -> Array:
+        """The log variances in the present graph."""
+        return np.asarray(self.V[self.p])
 
     @property
     def time(self) -> int:

@@ -19,10 +19,8 @@ from ordag.data.equations import Equations
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
 from ordag.data.table_checks import least_squares_rows
-from ordag.graph.cpdag import to_cpdag
-from ordag.graph.dag import Dag
 from ordag.graph.links import Links
-from ordag.graph.partly_directed import meek
+from ordag.graph.partly_directed import completed, meek
 from ordag.knowledge.masks import Constraints
 from ordag.learners.causes import FoundCauses
 from ordag.learners.order_search.engine import Optimum, OrderSearch
@@ -157,7 +155,7 @@ class PooledResult(Problem, Result):
 
         told_apart: pairs whose direction is known from elsewhere, as by experiments.
         """
-        adjacency = to_cpdag(Dag.known_acyclic(self.moments.names, dag)).adjacency
+        adjacency = completed(dag)
         if told_apart is not None:
             adjacency = meek(adjacency & ~(adjacency & adjacency.T & told_apart & ~dag))
         if self.known is not None:

@@ -21,8 +21,8 @@ export function writeFound(doc, at) {
   refill(at("short"), ...parts.flatMap((part, i) => [element("span", {}, i < parts.length - 1 ? `${part} ·` : part), " "]));
 }
 
-/** Which equations differ between environments. */
-function changedEquations(rows) {
+/** A table that can be folded away; nothing where it has no rows. */
+function folded(title, heads, rows) {
   if (!rows?.length) {
     return null;
   }
@@ -30,13 +30,8 @@ function changedEquations(rows) {
   return element(
     "details",
     { class: "rows", open: "" },
-    element("summary", {}, "Equations that differ between environments"),
-    element(
-      "table",
-      {},
-      element("thead", {}, cells("th", ["equation of", "in", "differs", "p"])),
-      element("tbody", {}, ...rows.map((row) => cells("td", row))),
-    ),
+    element("summary", {}, title),
+    element("table", {}, element("thead", {}, cells("th", heads)), element("tbody", {}, ...rows.map((row) => cells("td", row)))),
   );
 }
 
@@ -45,7 +40,8 @@ export function writeVerdict(doc, at) {
     at("verdict-body"),
     element("p", { class: `verdict ${doc.verdict.light}` }, doc.verdict.sentence),
     doc.verdict.help ? element("details", {}, element("summary", {}, "What this rests on"), element("p", {}, doc.verdict.help)) : null,
-    changedEquations(doc.changes),
+    folded("Equations that differ between environments", ["equation of", "in", "differs", "p"], doc.changes),
+    folded("Within and between clusters", ["", "", "within", "between", "r within", "r between"], doc.levels),
     ...doc.warnings.map((sentence) => element("p", { class: "warning" }, element("b", {}, "Warning. "), sentence)),
   );
 }
