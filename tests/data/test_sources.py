@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -256,6 +257,17 @@ def test_a_text_that_is_no_path(data, words):
 def test_what_is_no_path_holds_no_moments(data):
     with pytest.raises(UnreadableError, match=r"is no path of a file: give a text, or an object of pathlib\."):
         Moments.load(data)
+
+
+def test_a_class_is_no_table():
+    with pytest.raises(UnreadableError, match="An object of type type cannot be read as a table"):
+        ordag.learn(pd.DataFrame)
+
+
+def test_a_message_can_be_written_whatever_it_is_about():
+    with pytest.raises(UnreadableError) as refused:
+        Moments.load(pd.DataFrame([[1.0]], columns=pd.Index(["\udfff"], dtype=object)))
+    assert str(refused.value).encode().startswith(b"\\udfff")
 
 
 def test_a_name_with_half_of_a_letter_is_refused(tmp_path):

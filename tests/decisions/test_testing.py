@@ -282,6 +282,9 @@ def test_bad_graphs_and_tables(tmp_path):
         ordag.test(cyclic, "marks")
     with pytest.raises(UnreadableError, match=r"There is no file '.*graph\.xyz'"):
         ordag.test(tmp_path / "graph.xyz", "marks")
+    for text in ("graph\0.dot", "graph\ud800.dot"):
+        with pytest.raises(UnreadableError, match=r"is no graph, and no path of a file"):
+            ordag.test(text, "marks")
     (tmp_path / "graph.xyz").write_text("hello")
     with pytest.raises(GraphFormatError, match="known endings"):
         ordag.test(tmp_path / "graph.xyz", "marks")

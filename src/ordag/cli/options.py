@@ -216,7 +216,7 @@ READING = [
     *(_sectioned(name, _column_list_help(name), multiple=True) for name in COLUMN_LISTS),
     _sectioned(
         "role",
-        "What a column is, where it is not what it looks like: variable, id, time or category. May be repeated.",
+        "Role of a column, where the detected one is wrong: variable, id, time or category. May be repeated.",
         multiple=True,
         metavar="COLUMN=ROLE",
     ),

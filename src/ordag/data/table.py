@@ -330,7 +330,7 @@ class Table:
             check_size(self.source.rows, self.names, self._least_rows, self.source.prefix)
 
     def _check_labels(self, moments: Moments) -> None:
-        """Refuse a column that leaves nothing to compare: nearly every row is a condition or a cluster of its own."""
+        """Refuse a column that leaves nothing to compare because nearly every row is its own condition or cluster."""
         labels = self.row_labels
         if moments.weightless and not moments.rows:
             raise DataError(

@@ -110,7 +110,7 @@ class AdjustmentAnswer(Answer):
         return said
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         rule = self.rule
         return {
             "source": self.source,

@@ -122,7 +122,7 @@ class Changes(Answer):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         return {
             "rows": list(self.rows),
             "groups": list(self.names),

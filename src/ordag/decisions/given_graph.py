@@ -58,6 +58,8 @@ def _read(graph: str | PathLike[str]) -> tuple[AnyGraph, Fit | None]:
         raise UnreadableError(
             f"There is no file {in_marks(path)}: check the path, or give a graph in text, such as 'a -> b <- c'."
         ) from error
+    except ValueError as error:  # letters that no path has
+        raise UnreadableError(f"{short(graph)} is no graph, and no path of a file: {error}.") from error
     except OSError as error:
         raise UnreadableError(f"{spelled(path)}: {error.strerror or error}.") from error
     return parsed_graph(text, path.name), None

@@ -95,7 +95,7 @@ class Response(Answer):
         return said
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         said = {
             name: getattr(self, name) for name in ("source", "target", "level", "graphs", "total", "root", "sentence")
         }
@@ -151,7 +151,7 @@ class Ahead(Answer):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         said = {"series": self.series or None, "level": self.level, "graphs": self.graphs, "unit": self.step or "step"}
         return {**said, "notes": self.notes, "steps": self.columns}
 
@@ -236,7 +236,8 @@ def _series(fit: Fit) -> Series:
         raise SettingError(f"fit={short(fit)}: give what ordag.learn gave.")
     if fit.series is None:
         raise SettingError(
-            "This fit is not of rows in time: learn with lags=2 (--lags 2), say, and the column of the times.", ["lags"]
+            "This fit is not of rows in time: name the column of the times with time='…' (--time), and learn with lags=2 (--lags 2).",
+            ["lags"],
         )
     return fit.series
 

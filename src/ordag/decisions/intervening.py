@@ -132,7 +132,7 @@ class Intervention(Answer):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         return {
             "intervention": self.words,
             "sentence": self.sentence,
@@ -219,7 +219,7 @@ def _rules(
     shift: Mapping[str, float],
     rule: Mapping[str, Mapping[str, float]],
 ) -> tuple[Rules, str]:
-    """Check what is to be done, and say it in words."""
+    """Check the intervention, and describe it in words."""
     where = {name: j for j, name in enumerate(names)}
 
     def column(name: str, setting: str) -> int:
@@ -235,6 +235,15 @@ def _rules(
             raise SettingError(f"{setting}={short(given)}: give a number.")
         return found
 
+    for setting, given in (("set", set), ("shift", shift), ("rule", rule)):
+        if given and not isinstance(given, Mapping):
+            raise SettingError(
+                f"{setting}={short(given)}: give the variables with their values, such as {{'dose': 2}}."
+            )
+    if wrong := [one for one in rule.values() if not isinstance(one, Mapping)] if rule else []:
+        raise SettingError(
+            f"rule={short(wrong[0])}: give what a variable follows, such as {{'dose': {{'': 5, 'age': 0.1}}}}."
+        )
     if not (set or shift or rule):
         raise SettingError("set, shift, rule: say what is done to at least one variable, such as set={'dose': 2}.")
     twice = [name for name in rule if name in set]

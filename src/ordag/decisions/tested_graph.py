@@ -181,7 +181,7 @@ class GraphTest(Answer):
         return said
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         return {
             "nodes": list(self.graph.nodes),
             "rows": self.moments.rows,

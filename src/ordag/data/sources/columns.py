@@ -173,7 +173,7 @@ def _not_numbers(refused: Mapping[str, Kind], usable: Sequence[str], describe: s
 
 
 def _choice(usable: Sequence[str], refused: Sequence[str], limit: int = 6) -> str:
-    """Say how to go on without the refused columns, in Python and on the command line: by the others where these are few."""
+    """Return how to go on without the refused columns, in Python and on the command line; by naming the others if these are few."""
     setting, names = ("columns", usable) if len(usable) <= limit else ("drop", refused)
     if not names:
         return "remove it"
