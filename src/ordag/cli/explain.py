@@ -12,9 +12,9 @@ from ordag.cli.options import DATA, METHOD, READING, given, setting_options, tak
 from ordag.cli.progress import Progress
 from ordag.decisions.explaining import WORST
 from ordag.decisions.explaining import explain as explain_rows
-from ordag.decisions.given_graph import given_graph
 from ordag.errors import GraphError, SettingError
 from ordag.learning import learn
+from ordag.saved import ENDING, load
 
 
 @click.command(cls=ManualPage)
@@ -68,12 +68,11 @@ def explain(
             if fit.profile is None or fit.profile.stride > 1 or fit.moments.dropped:
                 other = data
         else:
-            known, other = given_graph(saved)[1], data
-            if known is None:
+            if not saved.lower().endswith(ENDING):
                 raise GraphError(
                     "--fit takes a saved fit (.ordag), with its weights: `ordag learn … --out answer.ordag` writes one."
                 )
-            fit = known
+            fit, other = load(saved), data
         found = explain_rows(fit, numbers, data=other, target=of, worst=worst, **(reading if other is not None else {}))
     if print_answer(found, title_of(data), as_json) and of is None and len(found.rows):
         row = ("--rows", str(found.rows[0]), "--target", found.names[-1])

@@ -422,6 +422,11 @@ class Table:
         return Moments(**summary._asdict()).leaving_out(self._leave_out)
 
     @property
+    def apart(self) -> Moments:
+        """Moments with a part for each condition, unchecked: a condition may have a single row."""
+        return self._unadjusted
+
+    @property
     def _cluster_means(self) -> Array | None:
         """The means of the clusters, with covariates held fixed, where these are the rows; else None."""
         if not self._between or self.source is None:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+SURE = 0.5
+"""The share of the drawn graphs in which a set is valid, below which it is said to be unsure."""
+
+
 class Estimate(NamedTuple):
     """The coefficient of the cause in the regression of the target on it and on `given`, with a 95 % interval.
 
@@ -95,7 +99,7 @@ class AdjustmentAnswer(Answer):
     def notes(self) -> list[str]:
         """What else the graph says of other variables."""
         rule, said = self.rule, []
-        if rule.has_path and rule.forbidden:
+        if rule.has_path and rule.forbidden and rule.optimal is not None:
             said.append(f"Never hold fixed: {listed(rule.forbidden)} (on the path, or effects of it).")
         if rule.needless:
             said.append(f"No need to hold fixed: {listed(rule.needless)}.")
@@ -103,6 +107,10 @@ class AdjustmentAnswer(Answer):
             said.append(f"Instrument: {shown(name)}{f', with {listed(given)} held fixed' if given else ''}.")
         if len(rule.minimal) == MOST_SETS:
             said.append(f"There may be more minimal sets than the {MOST_SETS} that were looked for.")
+        if max((one.valid for one in self.estimates if one.valid == one.valid), default=1.0) < SURE:
+            said.append(
+                "No set is valid in most of the graphs drawn for resamples, so neither the sets nor their estimates are sure."
+            )
         if self.held:
             said.append(f"Held fixed as well, as in the fit: {listed(self.held)}.")
         if self.paths == self.paths:

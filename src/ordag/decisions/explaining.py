@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from ordag.common.arrays import Array, Indices
 from ordag.common.checks import is_whole, short
 from ordag.common.plain import frame, plain, records
-from ordag.common.words import chance, counted, did_you_mean, joined, number, shown
+from ordag.common.words import chance, counted, did_you_mean, joined, listed, number, shown
 from ordag.decisions.answer import Answer
 from ordag.decisions.row_scores import Scorer, other_rows, own_rows
 from ordag.errors import ColumnError, SettingError
@@ -149,7 +149,9 @@ def explain(
         raise SettingError(f"worst={short(worst)}: give a whole number from 1 on.")
     fit = fit.within_causes
     if target is not None and target not in fit.names:
-        raise ColumnError(f"target={target!r} is not a variable of the fit.{did_you_mean(target, fit.names)}")
+        raise ColumnError(
+            f"The fit has no variable {target!r} (target=…, --target).{did_you_mean(target, fit.names)} It has {listed(fit.names)}."
+        )
     numbers = _row_numbers(rows)
     if rows is not None and numbers is None:
         if data is not None:

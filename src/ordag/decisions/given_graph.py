@@ -30,6 +30,8 @@ def given_graph(graph: Any) -> tuple[AnyGraph, Fit | None]:
     """
     if isinstance(graph, str) and (language := _language_of_text(graph)):
         return _parsed(graph, language, "the text"), None
+    if isinstance(graph, str) and not graph.strip():
+        raise GraphError("The graph is empty: write its arrows, such as a -> b <- c, or give the path of a file.")
     if isinstance(graph, str | PathLike):
         return _read(graph)
     if isinstance(graph, Fit):
