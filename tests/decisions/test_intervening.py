@@ -123,6 +123,9 @@ def test_bad_interventions():
         ordag.intervene(fit, rule={"dose": {"dose": 2}})
     with pytest.raises(SettingError, match="give a number"):
         ordag.intervene(fit, set={"dose": "much"})
+    for given in ({"set": 5}, {"shift": "dose"}, {"rule": ["dose"]}, {"rule": {"dose": "age"}}):
+        with pytest.raises(SettingError, match=r"^(set|shift|rule)=.*: give "):
+            ordag.intervene(fit, **given)
 
 
 def test_rules_are_read_from_the_command_line():

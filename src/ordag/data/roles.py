@@ -304,7 +304,7 @@ class Relation(NamedTuple):
     words: str
 
     def holds(self, column: Callable[[int], Array]) -> bool:
-        """Return whether it holds in all rows up to rounding; rows with missing values say nothing."""
+        """Return whether the relation holds in all rows up to rounding, ignoring rows with missing values."""
         parts = [c * column(j) for j, c in self.terms.items()]
         value = column(self.column)
         with np.errstate(invalid="ignore"):

@@ -330,7 +330,7 @@ class Table:
             check_size(self.source.rows, self.names, self._least_rows, self.source.prefix)
 
     def _check_labels(self, moments: Moments) -> None:
-        """Refuse a column that leaves nothing to compare: nearly every row is a condition or a cluster of its own."""
+        """Refuse a column that leaves nothing to compare because nearly every row is its own condition or cluster."""
         labels = self.row_labels
         if moments.weightless and not moments.rows:
             raise DataError(
@@ -420,6 +420,11 @@ class Table:
         if self.series is not None and self.series.taken:
             summary = summary._replace(n=max(summary.n - self.series.taken, 0), rows=summary.rows or summary.n)
         return Moments(**summary._asdict()).leaving_out(self._leave_out)
+
+    @property
+    def apart(self) -> Moments:
+        """Moments with a part for each condition, unchecked: a condition may have a single row."""
+        return self._unadjusted
 
     @property
     def _cluster_means(self) -> Array | None:

@@ -13,8 +13,9 @@ from scipy.special import ndtri
 
 from ordag.common.arrays import Array, Indices
 from ordag.common.checks import is_whole, short
-from ordag.common.plain import plain, records, to_json
-from ordag.common.words import chance, counted, did_you_mean, joined, number, shown
+from ordag.common.plain import frame, plain, records
+from ordag.common.words import chance, counted, did_you_mean, joined, listed, number, shown
+from ordag.decisions.answer import Answer
 from ordag.decisions.row_scores import Scorer, other_rows, own_rows
 from ordag.errors import ColumnError, SettingError
 from ordag.fit import Fit
@@ -30,7 +31,7 @@ ODD = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class Explanation(Answer):
     """Rows, with the part that each equation has in them.
 
     rows: their numbers in the table, from 1. values: the rows. errors, scores: of every equation (`Scorer.errors`), the scores nan where a
@@ -70,9 +71,7 @@ class Explanation:
     @cached_property
     def table(self) -> pd.DataFrame:
         """`columns` as a data frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     def line(self, k: int) -> str:
         """Say where one row comes from, in a sentence."""
@@ -112,7 +111,7 @@ class Explanation:
         return f"{said}Row {self.rows[k]:,} ({chance(float(self.p_values[k]))}): {self.line(k)}."
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         return {
             "nodes": list(self.names),
             "scored": self.scored,
@@ -125,17 +124,6 @@ class Explanation:
             ],
             "errors": records(self.columns),
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag explain --json` prints."""
-        return to_json(self.to_dict(), indent)
-
-    def __str__(self) -> str:
-        from ordag.show.decisions import text
-
-        return text(self)
-
-    __repr__ = __str__
 
 
 def explain(
@@ -161,7 +149,9 @@ def explain(
         raise SettingError(f"worst={short(worst)}: give a whole number from 1 on.")
     fit = fit.within_causes
     if target is not None and target not in fit.names:
-        raise ColumnError(f"target={target!r} is not a variable of the fit.{did_you_mean(target, fit.names)}")
+        raise ColumnError(
+            f"The fit has no variable {target!r} (target=…, --target).{did_you_mean(target, fit.names)} It has {listed(fit.names)}."
+        )
     numbers = _row_numbers(rows)
     if rows is not None and numbers is None:
         if data is not None:

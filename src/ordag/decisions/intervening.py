@@ -16,8 +16,9 @@ import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.checks import as_number, short
-from ordag.common.plain import plain, records, to_json
+from ordag.common.plain import frame, plain, records
 from ordag.common.words import did_you_mean, joined, listed, number, share, shown
+from ordag.decisions.answer import Answer
 from ordag.errors import ColumnError, GraphError, SettingError
 from ordag.fit import Fit
 from ordag.graph.acyclic import find_cycle
@@ -60,7 +61,7 @@ class Rules:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Intervention:
+class Intervention(Answer):
     """Every variable before and after an intervention.
 
     words: what is done. before, after: the means in the learned model, sd_before, sd_after: the standard deviations.
@@ -102,9 +103,7 @@ class Intervention:
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per variable."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     @property
     def sentence(self) -> str:
@@ -133,24 +132,13 @@ class Intervention:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         return {
             "intervention": self.words,
             "sentence": self.sentence,
             "graphs": self.graphs,
             "variables": records(self.columns),
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag intervene --json` prints."""
-        return to_json(self.to_dict(), indent)
-
-    def __str__(self) -> str:
-        from ordag.show.decisions import text
-
-        return text(self)
-
-    __repr__ = __str__
 
 
 def intervene(
@@ -231,7 +219,7 @@ def _rules(
     shift: Mapping[str, float],
     rule: Mapping[str, Mapping[str, float]],
 ) -> tuple[Rules, str]:
-    """Check what is to be done, and say it in words."""
+    """Check the intervention, and describe it in words."""
     where = {name: j for j, name in enumerate(names)}
 
     def column(name: str, setting: str) -> int:
@@ -247,6 +235,15 @@ def _rules(
             raise SettingError(f"{setting}={short(given)}: give a number.")
         return found
 
+    for setting, given in (("set", set), ("shift", shift), ("rule", rule)):
+        if given and not isinstance(given, Mapping):
+            raise SettingError(
+                f"{setting}={short(given)}: give the variables with their values, such as {{'dose': 2}}."
+            )
+    if wrong := [one for one in rule.values() if not isinstance(one, Mapping)] if rule else []:
+        raise SettingError(
+            f"rule={short(wrong[0])}: give what a variable follows, such as {{'dose': {{'': 5, 'age': 0.1}}}}."
+        )
     if not (set or shift or rule):
         raise SettingError("set, shift, rule: say what is done to at least one variable, such as set={'dose': 2}.")
     twice = [name for name in rule if name in set]

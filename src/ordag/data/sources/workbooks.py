@@ -66,7 +66,7 @@ def open_workbook(file: File, reading: Reading) -> Source | None:
 
 
 def _is_workbook(file: File, start: bytes) -> bool:
-    """Return whether the members of an archive are those of a workbook; what its ending says is not relied on."""
+    """Return whether the members of an archive are those of a workbook, whatever its ending."""
     if start.startswith(OLE):
         return file.ending == ""
     try:
