@@ -86,6 +86,9 @@ def test_a_name_that_ordag_gave_says_nothing():
         (Levels(3, 150, ["a"]), "category"),
         (Levels(150, 150, ["a"]), "id"),
         (Levels(140, 150, ["a"]), "id"),
+        (Levels(20, 25, ["a"]), "category"),
+        (Levels(21, 25, ["a"]), "id"),
+        (Levels(75, 150, ["a"]), "category"),
         (Levels(1, 150, ["a"]), "constant"),
         (Levels(0, 0), "constant"),
         (Levels(90, 150, ["2001-02-03", "1999-01-01"]), "time"),
@@ -153,7 +156,7 @@ def test_the_answer_says_what_was_set_aside():
         "Set aside: id (codes, different in every row); group (2 values; adjust=['group'] holds it fixed, cause=['group'] puts it into the "
         "graph). role={'id': 'variable'} uses id all the same."
     )
-    assert [str(one.message) for one in said] == [sentence]
+    assert [(str(one.message), one.filename) for one in said] == [(sentence, __file__)]  # it points at the user's line
     assert fit.warnings[0] == sentence
     assert sentence in " ".join(str(fit).split())
     assert fit.to_dict()["columns"][3]["role"] == "id"
