@@ -134,13 +134,14 @@ def learned_for_effect(
 ) -> Fit | Bootstrap:
     """Learn from data and, where the interval takes them, from resamples of its rows."""
     check_interval_level(level)
-    reading, asked = split_reading(settings)
-    if seed is not None:
-        asked["seed"] = seed
-    check_settings(method, asked)
+    reading, given = split_reading(settings)
+    check_settings(method, given)
     with way_shown(data, reading):
         table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading).warn()
-        fit = Fit.learned(table, recipe_for(table, method, asked))
+        recipe = recipe_for(table, method, given)
+        if seed is not None and hasattr(recipe, "seed"):
+            recipe = replace(recipe, **{"seed": seed})
+        fit = Fit.learned(table, recipe)
     _refuse_categories(fit, *pair)
     check_pair(*pair, fit.names)
     directed(fit)
@@ -149,7 +150,7 @@ def learned_for_effect(
     ):
         return fit
     count = fit.recipe.usual_replicates(len(fit.names)) if replicates is None else replicates
-    recipe = fit.recipe if "kicks" in asked else fit.recipe.hurried()
+    recipe = fit.recipe if "kicks" in given else fit.recipe.hurried()
     return bootstrap_table(
         table, fit, count, recipe=recipe, seed=0 if seed is None else seed, level=level, workers=workers
     )
