@@ -140,7 +140,8 @@ def learned_for_effect(
         table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading).warn()
         recipe = recipe_for(table, method, given)
         if seed is not None and hasattr(recipe, "seed"):
-            recipe = replace(recipe, **{"seed": seed})
+            own: dict[str, Any] = {"seed": seed}
+            recipe = replace(recipe, **own)
         fit = Fit.learned(table, recipe)
     _refuse_categories(fit, *pair)
     check_pair(*pair, fit.names)
@@ -202,7 +203,7 @@ def _effects(
     seed: Seed,
     workers: int | None,
 ) -> Effects:
-    """The effects of the pairs that are `wanted`, all unless given; other entries need not hold anything."""
+    """Return the effects of the pairs that are `wanted`, all unless given; other entries need not hold anything."""
     check_interval_level(level)
     if interval not in (None, *KINDS):
         raise SettingError(f"interval={interval!r} is not known: use {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
@@ -291,7 +292,7 @@ def _from_bootstrap(
 
 
 def directed(fit: Fit) -> LinearSEM:
-    """The model of a graph all of whose edges are arrows."""
+    """Return the model of a graph all of whose edges are arrows."""
     if fit.sem is None:
         raise GraphError(
             f"The graph of this fit ({fit.method}) has edges without a direction, and effects differ between the DAGs of its "
