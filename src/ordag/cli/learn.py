@@ -125,7 +125,8 @@ def learn(
     """Learn the causal graph behind DATA.
 
     DATA is a CSV, Parquet or Arrow file, a folder of Parquet files, - for a table on standard input, or the name of a built-in data
-    set: marks (88 students, 5 exams), sachs (853 cells, 11 proteins) or birthweights (189 births). Several files of moments (ordag
+    set: marks (88 students, 5 exams), sachs (853 cells, 11 proteins), birthweights (189 births) or autompg
+    (392 cars). Several files of moments (ordag
     moments) are parts of one table.
 
     The answer is a causal order, the graph, a table of its arrows, and a verdict: the expected share of wrong arrows, the main

@@ -158,9 +158,16 @@ def mean_digits(means: Iterable[float]) -> int:
     return max([4, *(len(f"{abs(mean):.0f}") for mean in means if abs(mean) < 1e9)])
 
 
+LARGE = 1e7
+"""The size from which numbers are written with an exponent."""
+
+
 def number(value: float | None, digits: int = 4) -> str:
-    """Write a number in a table; '' for None and nan."""
-    return "" if value is None or value != value else f"{value:.{digits}g}"
+    """Write a number in a table, up to ten million without an exponent; '' for None and nan."""
+    if value is None or value != value:
+        return ""
+    text = f"{value:.{digits}g}"
+    return f"{float(text):,.0f}" if "e+" in text and abs(value) < LARGE else text
 
 
 def probability(value: float | None) -> str:
