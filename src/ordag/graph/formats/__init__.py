@@ -6,22 +6,20 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ordag.common.checks import short
 from ordag.common.words import in_marks, shown
 from ordag.errors import GraphFormatError
 from ordag.graph.formats import dagitty, dot, gml, json_text, lavaan, tables, tetrad
-from ordag.graph.formats.edge_list import Attributes, Edge, EdgeList, Weights, edge_list
-
-if TYPE_CHECKING:
-    from ordag.graph.graph import Graph
+from ordag.graph.formats.edge_list import Attributes, Edge, EdgeList, HasEdges, Weights, edge_list
 
 __all__ = [
     "FORMATS",
     "Edge",
     "EdgeList",
     "Format",
+    "HasEdges",
     "Weights",
     "edge_list",
     "format_of",
@@ -62,7 +60,7 @@ def format_of(path: str | os.PathLike[str]) -> str:
 
 
 def write_text(
-    graph: Graph,
+    graph: HasEdges,
     format: str,
     weights: Weights | None = None,
     attributes: Attributes | None = None,

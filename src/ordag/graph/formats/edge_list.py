@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,9 +12,6 @@ from numpy.typing import ArrayLike
 from ordag.common.checks import as_number, as_numbers, short
 from ordag.common.words import counted, shown
 from ordag.errors import GraphError
-
-if TYPE_CHECKING:
-    from ordag.graph.graph import Graph
 
 Edge: TypeAlias = tuple[str, str]
 Weights: TypeAlias = ArrayLike | Mapping[Edge, float]
@@ -35,7 +32,18 @@ class EdgeList:
     categories: tuple[str, ...] = ()
 
 
-def edge_list(graph: Graph, weights: Weights | None = None, attributes: Attributes | None = None) -> EdgeList:
+class HasEdges(Protocol):
+    """A graph that can be written: names and the two lists of pairs."""
+
+    @property
+    def nodes(self) -> tuple[str, ...]: ...
+    @property
+    def directed(self) -> tuple[Edge, ...]: ...
+    @property
+    def undirected(self) -> tuple[Edge, ...]: ...
+
+
+def edge_list(graph: HasEdges, weights: Weights | None = None, attributes: Attributes | None = None) -> EdgeList:
     """List the edges of a graph, with the weights and other attributes of its arrows."""
     if weights is None:
         return EdgeList(graph.nodes, graph.directed, graph.undirected, attributes=attributes or {})
