@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.assumptions.clusters import clusters_finding
-from ordag.common.words import counted, harmless, joined, listed, mean_digits, number, percent, probability, shown
+from ordag.common.words import (
+    about,
+    counted,
+    harmless,
+    joined,
+    listed,
+    mean_digits,
+    number,
+    percent,
+    probability,
+    shown,
+)
 from ordag.data.equations import is_untouched
 from ordag.data.roles import few_values_sentence, set_aside_sentence
 from ordag.data.series import lagged_name
@@ -345,7 +356,7 @@ def kinds_of_rows(fit: Fit) -> list[str]:
     if moments.conditions and "experiment" in column:
         acted = [(one.label, one.root.used) for one in moments.conditions if not is_untouched(one.label)]
         free = sum(one.root.used for one in moments.conditions if is_untouched(one.label))
-        rows = joined([f"{shown(label)} ({counted(count, 'row')})" for label, count in acted], 12)
+        rows = joined([f"{shown(label)} ({counted(count, 'row')})" for label, count in acted], 12) or "none"
         said.append(f"Experiments by {column['experiment']}: {rows}; {counted(free, 'row')} untouched")
     elif moments.conditions and "environment" in column:
         said.append(f"Relations within {counted(len(moments.conditions), 'environment')} by {column['environment']}")
@@ -357,8 +368,21 @@ def kinds_of_rows(fit: Fit) -> list[str]:
     elif "cluster" in column:
         said.append(f"Relations between the means of the {counted(fit.rows, 'cluster')} of {column['cluster']}")
     if "weights" in column:
-        said.append(f"Weighted by {column['weights']}{'' if 'cluster' in column else _worth(fit)}")
+        said.append(
+            f"Weighted by {column['weights']}{'' if 'cluster' in column else _worth(fit)}{_without_weight(fit)}"
+        )
     return said
+
+
+def _without_weight(fit: Fit) -> str:
+    """Say how many rows have the weight 0; of a table of which a sample was kept, about what share."""
+    labels = None if fit.profile is None else fit.profile.labels
+    if fit.profile is None or labels is None or labels.weight is None or labels.weight.all():
+        return ""
+    idle = int((labels.weight == 0.0).sum())
+    if fit.profile.stride > 1:
+        return f"; {about(idle / len(labels.weight))} of the rows have the weight 0 and are left out"
+    return f"; {counted(idle, 'row')} of weight 0 left out"
 
 
 def levels_in_words(fit: Fit) -> str:
