@@ -18,7 +18,7 @@ import ordag
 from benchmarks.timing import duration, table
 from ordag.common.arrays import Array
 from ordag.decisions import testing
-from ordag.decisions.explaining import Scorer
+from ordag.decisions.row_scores import Scorer
 from ordag.graph.dag import Dag
 from ordag.model.sem import LinearSEM
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ordag
 from ordag.assumptions.clusters import both_levels
 from ordag.data.profile import Rows
-from ordag.errors import DataError, SettingError
+from ordag.errors import CollinearError, ConstantColumnError, DataError, SettingError
 from ordag.resampling.labelled import ConditionsResampler, LabelledResampler
 
 
@@ -140,6 +141,28 @@ def test_thinned_rows_keep_their_labels():
     assert (thinned.labels.cluster == labels.cluster[::2]).all()
 
 
+def test_columns_that_follow_from_each_other_within_clusters_are_left_out_at_once():
+    random = np.random.default_rng(5)
+    site = np.repeat([f"s{k}" for k in range(20)], 10)
+    X = random.normal(size=(200, 3))
+    level = random.normal(size=(20, 2)).repeat(10, axis=0)
+    data = pd.DataFrame(X, columns=["a", "b", "c"])
+    data = data.assign(d=X[:, 0] + level[:, 0], e=X[:, 0] - 2 * X[:, 1] + level[:, 1], site=site)
+    for method in ("pooled", "cvs"):
+        with pytest.raises(CollinearError, match=r"Within the clusters, column . is a") as refused:
+            ordag.learn(data, method, cluster="site")
+        out = refused.value.way["drop"]
+        assert len(out) == 2
+        assert ordag.learn(data, "cvs", cluster="site", drop=out).moments.p == 3
+    held = data.assign(x=level[:, 0], y=level[:, 1]).drop(columns=["site", "e"])
+    with pytest.raises(CollinearError, match=r"With x and y held fixed, column . is a copy of") as refused:
+        ordag.learn(held, "cvs", adjust=["x", "y"])
+    assert len(refused.value.way["drop"]) == 1
+    with pytest.raises(ConstantColumnError, match="Column z never changes within the clusters of site") as refused:
+        ordag.learn(data.assign(z=level[:, 0]).drop(columns=["d", "e"]), "cvs", cluster="site")
+    assert refused.value.way == {"drop": ["z"]}
+
+
 def levels(seed=4):
     """40 subjects of 10 rows: b falls with a within them, and rises with it between them; c follows b."""
     random = np.random.default_rng(seed)
@@ -199,7 +222,7 @@ def test_weights_of_nothing_and_of_too_much_are_said():
     assert "Weighted by w; 50 rows of weight 0 left out." in str(fit)
     assert fit.rows == 150
     assert "left out" not in str(ordag.learn({**table, "w": [2.0] * 200}, "cvs", weights="w"))
-    with pytest.raises(DataError, match=r"0 rows of positive weight count for 0, and 3 variables take 5"):
+    with pytest.raises(DataError, match="All rows have the weight 0"):
         ordag.learn({**table, "w": [0.0] * 200}, "cvs", weights="w")
     with pytest.raises(DataError, match=r"200 rows of positive weight count for 1, .*weights far larger"):
         ordag.learn({**table, "w": [1e9] + [1.0] * 199}, "cvs", weights="w")

@@ -135,7 +135,7 @@ class Diagnosis:
         return f"check · {counted(fit.rows, 'row')} · {counted(variables, 'variable')} · {counted(arrows, 'arrow')}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """A small chart for each finding, on these axes or on new ones: see `ordag.Fit.plot`."""
+        """Return a small chart for each finding, on these axes or on new ones: see `ordag.Fit.plot`."""
         return self.fit.plot("diagnostics", ax, diagnosis=self)
 
     def _repr_html_(self) -> str:

@@ -19,8 +19,8 @@ from ordag.show.screen import Screen
 
 @click.command(cls=ManualPage)
 @DATA
-@click.option("--steps", default=12, show_default=True, type=click.IntRange(min=1), help="Steps of time to go on.")
-@click.option("--series", help="Which series to go on from, of several: a value of the column of --cluster.")
+@click.option("--steps", default=12, show_default=True, type=click.IntRange(min=1), help="Number of steps to forecast.")
+@click.option("--series", help="The series to forecast, if there are several: a value of the column --cluster.")
 @click.option("--level", default=0.95, show_default=True, type=float, help="Level of the intervals.")
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn, as in learn.")
 @with_options(setting_options())
@@ -38,10 +38,10 @@ def ahead(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Say how the series in DATA goes on after its last time, with intervals.
+    """Forecast the series in DATA beyond its last time, with intervals.
 
-    The model is learned with the earlier values that --lags allows; its intervals hold the errors to come, and what is not known of the
-    graph and its weights. DATA is as in ordag learn, or a saved fit (.ordag).
+    The model uses the earlier values that --lags allows. Its intervals include future errors and the uncertainty about the graph and
+    its weights. DATA is as in ordag learn, or a saved fit (.ordag).
 
     \b
     Examples

@@ -39,8 +39,8 @@ from ordag.show.terminal import print_diagnosis
     terms=(
         "Tiers",
         {
-            "tested": "The error variances are equal along the learned order; along a wrong order they would hardly be.",
-            "untested": "They are equal, but these data could hardly have shown otherwise.",
+            "tested": "The error variances are equal along the learned order; along a wrong order they rarely would be.",
+            "untested": "They look equal, but these data could hardly have shown a difference.",
             "assumed": "They are not equal: the directions rest on a condition that no data can test.",
             "uninformative": "The columns were scaled, so the directions carry no information.",
         },

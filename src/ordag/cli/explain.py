@@ -12,10 +12,10 @@ from ordag.cli.options import DATA, READING, given, setting_options, take_readin
 from ordag.cli.progress import Progress
 from ordag.decisions.explaining import WORST
 from ordag.decisions.explaining import explain as explain_rows
-from ordag.decisions.given_graph import given_graph
 from ordag.errors import GraphError, SettingError
 from ordag.learners.methods import AUTO
 from ordag.learning import learn
+from ordag.saved import ENDING, load
 from ordag.show.decisions import print_decision
 from ordag.show.screen import Screen
 
@@ -74,12 +74,11 @@ def explain(
             if fit.profile is None or fit.profile.stride > 1 or fit.moments.dropped:
                 other = data
         else:
-            known, other = given_graph(saved)[1], data
-            if known is None:
+            if not saved.lower().endswith(ENDING):
                 raise GraphError(
                     "--fit takes a saved fit (.ordag), with its weights: `ordag learn … --out answer.ordag` writes one."
                 )
-            fit = known
+            fit, other = load(saved), data
         found = explain_rows(fit, numbers, data=other, target=of, worst=worst, **(reading if other is not None else {}))
     if as_json:
         click.echo(found.to_json())

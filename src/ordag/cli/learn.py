@@ -46,8 +46,8 @@ from ordag.show.terminal import print_fit
     terms=(
         "Methods",
         {
-            "auto": "uses pooled up to 5,000 variables (200 with fewer rows than variables), and beyond that cvs with --parents "
-            "adaptive; a setting of another method only, such as --alpha, selects that method.",
+            "auto": "pooled up to 5,000 variables (200 if there are fewer rows than variables), beyond that cvs with --parents "
+            "adaptive; a setting that only one method has, such as --alpha, selects that method.",
             **{name: f"{method.settings.about}." for name, method in METHODS.items()},
         },
     ),

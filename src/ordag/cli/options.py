@@ -233,7 +233,7 @@ READING = [
         metavar="COLUMN=ROLE",
         cls=SectionedOption,
         section=ABOUT_READING,
-        help="What a column is, where it is not what it looks like: variable, id, time or category. May be repeated.",
+        help="Role of a column, where the detected one is wrong: variable, id, time or category. May be repeated.",
     ),
     TRANSFORM,
     click.option(

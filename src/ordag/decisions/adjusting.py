@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+SURE = 0.5
+"""The share of the drawn graphs in which a set is valid, below which it is said to be unsure."""
+
+
 class Estimate(NamedTuple):
     """The coefficient of the cause in the regression of the target on it and on `given`, with a 95 % interval.
 
@@ -94,7 +98,7 @@ class AdjustmentAnswer:
     def notes(self) -> list[str]:
         """What else the graph says of other variables."""
         rule, said = self.rule, []
-        if rule.has_path and rule.forbidden:
+        if rule.has_path and rule.forbidden and rule.optimal is not None:
             said.append(f"Never hold fixed: {listed(rule.forbidden)} (on the path, or effects of it).")
         if rule.needless:
             said.append(f"No need to hold fixed: {listed(rule.needless)}.")
@@ -102,6 +106,10 @@ class AdjustmentAnswer:
             said.append(f"Instrument: {shown(name)}{f', with {listed(given)} held fixed' if given else ''}.")
         if len(rule.minimal) == MOST_SETS:
             said.append(f"There may be more minimal sets than the {MOST_SETS} that were looked for.")
+        if max((one.valid for one in self.estimates if one.valid == one.valid), default=1.0) < SURE:
+            said.append(
+                "No set is valid in most of the graphs drawn for resamples, so neither the sets nor their estimates are sure."
+            )
         if self.held:
             said.append(f"Held fixed as well, as in the fit: {listed(self.held)}.")
         if self.paths == self.paths:
@@ -109,7 +117,7 @@ class AdjustmentAnswer:
         return said
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         rule = self.rule
         return {
             "source": self.source,
@@ -130,7 +138,7 @@ class AdjustmentAnswer:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag adjust --json` prints."""
+        """Return the document that `ordag adjust --json` prints."""
         return to_json(self.to_dict(), indent)
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -25,6 +25,7 @@ from ordag.decisions.two_groups import two_groups
 from ordag.errors import ColumnError, SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
+from ordag.graph.graph import arrow
 from ordag.learners.methods import check_settings, recipe_for
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 DRAWS = 200
 """Resamples of both tables for the intervals of the shares of equations."""
+
+MOST_ARROWS = 8
+"""Arrows of a learned graph that a note lists."""
 
 PARTS = ("weights", "level", "variance")
 
@@ -44,7 +48,7 @@ class Changes:
     differences: the tests of every variable's equation. corrected: the p-values of weights, level and variance, a row for each variable,
     corrected for their number (Holm). names: what the two groups of rows are called. target: the variable whose change is explained; for
     the mean and the variance: `before`, `after`, `values` (Shapley values of its ancestors' equations and its own) and `low`, `high`
-    (95 % intervals).
+    (95 % intervals). learned: whether the graph was learned from the tables.
     """
 
     graph: Dag
@@ -57,6 +61,7 @@ class Changes:
     names: tuple[str, str] = ("before", "after")
     target: str | None = None
     explained: dict[str, dict[str, Any]] | None = None
+    learned: bool = False
 
     @cached_property
     def columns(self) -> dict[str, list[Any]]:
@@ -118,15 +123,19 @@ class Changes:
     @property
     def notes(self) -> list[str]:
         """What the reader should know beside the verdict."""
+        arrows = joined([arrow(edge) for edge in self.graph.directed], MOST_ARROWS) or "no arrow"
+        learned = f"The graph was learned from both tables: {arrows}. With another one other equations differ; graph=… (--graph) takes it."
         return [
-            "Level: the expected value with the parents at their mean over both tables. P-values are corrected for their number (Holm)."
+            *([learned] if self.learned else []),
+            "Level: the expected value with the parents at their mean over both tables. P-values are corrected for their number (Holm).",
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         return {
             "rows": list(self.rows),
             "groups": list(self.names),
+            "learned": self.learned,
             "nodes": list(self.graph.nodes),
             "arrows": [list(edge) for edge in self.graph.directed],
             "level": self.level,
@@ -138,7 +147,7 @@ class Changes:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag changes --json` prints."""
+        """Return the document that `ordag changes --json` prints."""
         return to_json(self.to_dict(), indent)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -228,7 +237,8 @@ def changes(
         explained = _explained(known, target, first, second, np.random.default_rng(seed))
     corrected = holm(p_values.ravel()).reshape(p_values.shape)
     rows = (first.rows, second.rows)
-    return Changes(known, fitted[0], fitted[1], differences, corrected, level, rows, names, target, explained)
+    learned = graph is None
+    return Changes(known, fitted[0], fitted[1], differences, corrected, level, rows, names, target, explained, learned)
 
 
 def _learned(first: Moments, second: Moments, method: str, settings: dict[str, Any]) -> Dag:

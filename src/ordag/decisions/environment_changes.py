@@ -139,7 +139,7 @@ class EnvironmentChanges:
         return "; ".join(said)
 
     def to_dict(self) -> dict[str, Any]:
-        """What differs, in plain values."""
+        """Return what differs, in plain values."""
         return {
             "environments": [
                 {"label": label, "rows": rows} for label, rows in zip(self.labels, self.rows, strict=True)

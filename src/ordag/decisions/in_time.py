@@ -96,14 +96,14 @@ class Response:
         return said
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         said = {
             name: getattr(self, name) for name in ("source", "target", "level", "graphs", "total", "root", "sentence")
         }
         return {**said, "unit": self.step or "step", "notes": self.notes, "steps": self.columns}
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The document that the command line prints with --json."""
+        """Return the document that the command line prints with --json."""
         return to_json(self.to_dict(), indent)
 
     def __str__(self) -> str:
@@ -163,12 +163,12 @@ class Ahead:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         said = {"series": self.series or None, "level": self.level, "graphs": self.graphs, "unit": self.step or "step"}
         return {**said, "notes": self.notes, "steps": self.columns}
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The document that the command line prints with --json."""
+        """Return the document that the command line prints with --json."""
         return to_json(self.to_dict(), indent)
 
     def __str__(self) -> str:
@@ -257,7 +257,8 @@ def _series(fit: Fit) -> Series:
         raise SettingError(f"fit={short(fit)}: give what ordag.learn gave.")
     if fit.series is None:
         raise SettingError(
-            "This fit is not of rows in time: learn with lags=2 (--lags 2), say, and the column of the times.", ["lags"]
+            "This fit is not of rows in time: name the column of the times with time='…' (--time), and learn with lags=2 (--lags 2).",
+            ["lags"],
         )
     return fit.series
 

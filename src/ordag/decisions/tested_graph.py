@@ -170,6 +170,12 @@ class GraphTest:
     def notes(self) -> list[str]:
         """What the reader should know beside the verdict."""
         said = []
+        if self.contradicted and self.random is not None:
+            better = "" if self.informative else ", which is hardly better"
+            count = counted(len(self.columns["first"]), "claim")
+            said.append(
+                f"Without correction it breaks {self._unadjusted} of {count}; with its variables mixed up {_between(self.random)}{better}."
+            )
         if self.same_rows:
             said.append(
                 "The graph was learned from these rows, so it fits them better than others: test it on other rows (split=True, --split)."
@@ -184,7 +190,7 @@ class GraphTest:
         return said
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         return {
             "nodes": list(self.graph.nodes),
             "rows": self.moments.rows,
@@ -206,7 +212,7 @@ class GraphTest:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag test --json` prints."""
+        """Return the document that `ordag test --json` prints."""
         return to_json(self.to_dict(), indent)
 
     def __str__(self) -> str:

@@ -49,7 +49,7 @@ MOST_CHANGES = 15
 
 ELSEWHERE = "; see --json or --out"
 
-ARROW_COLUMNS = ("robust", "s.e.", "edge", "p direction", "p edge", "by", "support", "arrow")
+ARROW_COLUMNS = ("robust", "s.e.", "edge", "p direction", "p edge", "direction", "support", "arrow")
 """Columns of the table of arrows in the order in which a narrow screen drops them; columns not listed go first."""
 
 METHOD_COLUMNS = ("seconds", "class_hamming", "undirected", "bic")
@@ -287,11 +287,11 @@ def _print_arrows(fit: Fit, console: Console) -> None:
     ]
     for title, cells in edge_cells(fit, count).items():
         rank = ARROW_COLUMNS.index(title) if title in ARROW_COLUMNS else -1
-        table.append(Column(title, cells, right=title != "by", rank=None if title == "weight" else rank))
+        table.append(Column(title, cells, right=title != "direction", rank=None if title == "weight" else rank))
     left_out = show_table(console, table, elsewhere=ELSEWHERE)
     _print_rest(console, len(columns["source"]) - MOST_ROWS, "arrows")
-    if said := legend(fit, left_out):
-        say(console, said, "  ", "dim")
+    for sentence in legend(fit, left_out):
+        say(console, sentence, "  ", "dim")
 
 
 def _print_groups(fit: Fit, console: Console) -> None:

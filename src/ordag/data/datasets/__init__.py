@@ -82,7 +82,7 @@ DATASETS = {
 
 
 def load(name: str) -> Dataset:
-    """The built-in data set of this name."""
+    """Return the built-in data set of this name."""
     if name not in DATASETS:
         known = f"the data sets are {', '.join(DATASETS)}.{did_you_mean(name.lower(), DATASETS)}"
         raise SettingError(f"There is no data set {name!r}: {known}")

@@ -150,7 +150,7 @@ def open_csv(file: File, reading: Reading) -> Source:
 
 
 def _look(names: list[str], block: Any, layout: Layout) -> Look:
-    """Look at the first block of the columns; a file that fits into it is seen whole."""
+    """Look at the first block of the columns, which may be the whole file."""
     if block is None:
         return Look(names, [None] * len(names), named=layout.header)
     kinds = [_kind(column, layout) for column in block.columns]
@@ -210,7 +210,7 @@ def _are_codes(values: Sequence[str], strange: Sequence[tuple[int, str]]) -> boo
 
 
 def _bad_cells(found: Sequence[tuple[int, str]]) -> Kind:
-    """Say which cells of a column of numbers are none; where they are few different ones, offer to take them for missing."""
+    """Report the cells of a numeric column that are no numbers; offer to read them as missing if they are few different ones."""
     some = ", ".join(f"{cut(value)!r} in data row {row:,}" for row, value in found[:MOST_CELLS])
     more = f" and {len(found) - MOST_CELLS:,} more" if len(found) > MOST_CELLS else ""
     cells = list(dict.fromkeys(value.strip() for _, value in found))

@@ -109,7 +109,7 @@ class Redrawn:
         return np.ascontiguousarray((root / size).T), 2.0 * np.log(size)
 
     def _root(self, change: Array) -> Array:
-        """The root of the changed scatter of y."""
+        """Return the root of the changed scatter of y."""
         while True:
             try:
                 return np.asarray(cholesky(self._near + change))
@@ -360,7 +360,7 @@ class Resampled:
         return RootRegressions(_moments_of(self.found.moments, unit, scale, scarce=False))
 
     def run(self, seeds: Sequence[np.random.SeedSequence]) -> list[Draw]:
-        """One draw for every seed, in their order."""
+        """Return one draw for every seed, in their order."""
         with as_worker():  # threads of linear algebra would wait for each other
             parts = together(
                 [partial(self._several, seeds[first::THREADS]) for first in range(min(THREADS, len(seeds)))],
