@@ -11,7 +11,7 @@ import numpy as np
 
 from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.bits import members, packed_columns
-from ordag.common.plain import plain, records
+from ordag.common.plain import frame, plain, records
 from ordag.common.words import counted, joined, shown
 from ordag.data.environments import SHARED, SPARE, Environments
 from ordag.data.moments import Moments
@@ -98,9 +98,7 @@ class EnvironmentChanges:
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per variable and environment, those that changed most surely first, in their level alone after others."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     def changed(self, k: int) -> list[str]:
         """Return which parts of the k-th comparison differ: weights, level, variance."""
