@@ -31,6 +31,7 @@ SECTIONS = [
     "sizes",
     "probabilities",
     "missing",
+    "witte",
     "kinds_of_rows",
     "environments",
     "series",

@@ -5,13 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import ordag
-from benchmarks.accuracy.drawing import published_model
 from ordag.model.refit import refit
 
 SEED = 1906
@@ -35,15 +33,6 @@ def drawn(kind: str, p: int, n: int, table: int) -> tuple[np.ndarray, np.ndarray
     order = random.permutation(p)
     X, A = X[:, order], A[np.ix_(order, order)]
     return (X - X.mean(axis=0)) / X.std(axis=0) if kind == "standardised" else X, A
-
-
-def of_network(path: Path, n: int, table: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows of a published network, and its adjacency; columns in random order."""
-    random = np.random.default_rng([SEED, n, table])
-    sem = published_model(path)
-    order = random.permutation(len(sem.B))
-    X = random.normal(size=(n, len(order))) * np.sqrt(sem.omega) @ np.linalg.inv(np.eye(len(order)) - sem.B)
-    return X[:, order], (sem.B != 0)[np.ix_(order, order)]
 
 
 def with_holes(X: np.ndarray, share: float, mechanism: str, seed: int) -> np.ndarray:
@@ -112,7 +101,9 @@ def imputed(H: np.ndarray, *, draw: bool, seed: int) -> np.ndarray:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        filled: np.ndarray = IterativeImputer(max_iter=5, sample_posterior=draw, random_state=seed).fit_transform(H)
+        filled: np.ndarray = IterativeImputer(
+            max_iter=5, sample_posterior=draw, skip_complete=True, random_state=seed
+        ).fit_transform(H)
     return filled
 
 

@@ -1,7 +1,6 @@
-"""Missing values: wrong entries by what is done with incomplete rows, published networks with holes, calibration, and a large table.
+"""Missing values: wrong entries by what is done with incomplete rows, calibration, and a large table.
 
-`python -m benchmarks missing` writes the section of docs/benchmarks.md. ORDAG_NETWORKS is the folder with pgmpy's files of published
-networks, ORDAG_LARGE the rows of the large table. Every result goes to
+`python -m benchmarks missing` writes the section of docs/benchmarks.md. ORDAG_LARGE is the rows of the large table. Every result goes to
 `benchmarks/results/missing.jsonl` as it comes; a run that was stopped goes on from there.
 """
 
@@ -10,11 +9,10 @@ from __future__ import annotations
 import json
 import os
 import resource
-import sys
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
@@ -23,23 +21,21 @@ from typing import Any
 import numpy as np
 
 import ordag
-from benchmarks.accuracy.drawing import network_folder
-from benchmarks.holes import KINDS, MECHANISMS, drawn, majority, of_network, ways, with_holes
+from benchmarks.holes import KINDS, MECHANISMS, drawn, majority, ways, with_holes
 from ordag.common.watched import watched
 from ordag.errors import OrdagError
 from ordag.model.sem import LinearSEM
 
-TABLES, NETWORK_TABLES, CALIBRATED_TABLES = 2, 5, 6
-"""Of each size and kind, of each network, and of each kind."""
+TABLES, CALIBRATED_TABLES = 2, 6
+"""Of each size and kind, and of each kind."""
 SIZES = ((6, 200), (12, 500), (20, 500))
 SHARES = (0.1, 0.2, 0.3, 0.4)
-NETWORKS = {"ecoli70": "ECOLI70", "magic-niab": "MAGIC-NIAB"}
-NETWORK_ROWS, NETWORK_SHARES = 1000, (0.1, 0.3)
 PEERS_AT, PEERS_UP_TO = (0.1, 0.3), 20
 """Shares and numbers of variables with which lingam is tried, which takes seconds for a table."""
 CALIBRATED = (10, 400)
 LARGE = int(os.environ.get("ORDAG_LARGE", "4_000_000")), 50
 EDGES = (0.05, 0.3, 0.5, 0.7, 0.9, 0.97, 1.001)
+CLASSES = " | ".join(f"{a:.2f} to {min(b, 1.0):.2f}" for a, b in pairwise(EDGES))
 RESULTS = Path(__file__).parent / "results" / "missing.jsonl"
 
 Address = list[Any]
@@ -63,9 +59,7 @@ def wrong_entries(X: np.ndarray, A: np.ndarray, share: float, mechanism: str, ta
 def probabilities(kind: str, share: float, mechanism: str, table: int) -> list[tuple[float, bool]]:
     """Pair every probability of an arrow above 5 % with whether the arrow is there."""
     X, A = drawn(kind, *CALIBRATED, table)
-    found = ordag.learn(with_holes(X, share, mechanism, table)).probabilities
-    assert found is not None
-    return [(float(found.arrows[i, j]), bool(A[i, j])) for i, j in np.argwhere(found.arrows > EDGES[0])]
+    return pairs_of(with_holes(X, share, mechanism, table), A)
 
 
 def large(share: float) -> tuple[float, float]:
@@ -91,7 +85,7 @@ def _large(share: float) -> tuple[float, float]:
     return taken, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024.0
 
 
-def tasks(networks: Path | None) -> Iterator[Task]:
+def tasks() -> Iterator[Task]:
     """Yield everything that is measured, each with its address."""
     holes = [(0.0, "none"), *((share, mechanism) for mechanism in MECHANISMS.values() for share in SHARES)]
     for kind, table in product(KINDS, range(CALIBRATED_TABLES)):
@@ -104,48 +98,34 @@ def tasks(networks: Path | None) -> Iterator[Task]:
             yield ["entries", kind, p, n, mechanism, share, table], work
     for share in (0.0, 0.05):
         yield ["large", *LARGE, share], partial(large, share)
-    for table, file in product(range(NETWORK_TABLES), NETWORKS if networks is not None else ()):
-        for mechanism, share in [("mcar", 0.0), *product(("mcar", "mar"), NETWORK_SHARES)]:
-            assert networks is not None
-            work = partial(_network_entries, networks / f"{file}.json", share, mechanism, table)
-            yield ["network", file, mechanism, share, table], work
 
 
 def _drawn_entries(kind: str, p: int, n: int, share: float, mechanism: str, table: int) -> dict[str, int]:
     return wrong_entries(*drawn(kind, p, n, table), share, mechanism, table)
 
 
-def _network_entries(path: Path, share: float, mechanism: str, table: int) -> dict[str, int]:
-    return wrong_entries(*of_network(path, NETWORK_ROWS, table), share, mechanism, table)
-
-
-def measured() -> dict[str, Any]:
-    """Return all results by address; those that are not in the file yet are measured, and added to it."""
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    known: dict[str, Any] = {}
-    if RESULTS.exists():
-        for line in RESULTS.read_text(encoding="utf-8").splitlines():
-            address, result = json.loads(line)
-            known[json.dumps(address)] = result
-    given = os.environ.get("ORDAG_NETWORKS")
-    networks = Path(given) if given else network_folder(sys.executable)
-    found = {}
-    with RESULTS.open("a", encoding="utf-8") as file:
-        for address, work in tasks(networks):
+def measured(tasks: Iterable[Task], path: Path) -> list[tuple[Address, Any]]:
+    """Return all results with their addresses; those that are not in the file yet are measured, and added to it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    known = {json.dumps(address): result for address, result in map(json.loads, lines)}
+    found = []
+    with path.open("a", encoding="utf-8") as file:
+        for address, work in tasks:
             key = json.dumps(address)
             if key not in known:
                 known[key] = work()
                 file.write(f"{json.dumps([address, known[key]])}\n")
                 file.flush()
-            found[key] = known[key]
+            found.append((address, known[key]))
     return found
 
 
 def run() -> str:
     """Measure everything, and write it down."""
     warnings.simplefilter("ignore")
-    results = [(json.loads(key), result) for key, result in measured().items()]
-    lines = ["## Missing values", "", *_entries_section(results), "", *_network_section(results)]
+    results = measured(tasks(), RESULTS)
+    lines = ["## Missing values", "", *_entries_section(results)]
     return "\n".join([*lines, "", *_calibration_section(results), "", *_large_section(results)])
 
 
@@ -165,35 +145,13 @@ def _entries_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
     ]
 
 
-def _counts_table(found: dict[tuple[str, float], dict[str, list[int]]], first: str = "holes") -> list[str]:
+def _counts_table(found: dict[tuple[str, float], dict[str, list[int]]]) -> list[str]:
     names = list(max(found.values(), key=len))
     said = {short: words for words, short in MECHANISMS.items()}
-    lines = [f"| {first} | share | {' | '.join(names)} |", f"|---|---|{'---|' * len(names)}"]
+    lines = [f"| holes | share | {' | '.join(names)} |", f"|---|---|{'---|' * len(names)}"]
     for (mechanism, share), by in found.items():
-        words = mechanism
-        for short in said:
-            words = words.replace(short, said[short]) if short in words.split(", ") or words == short else words
-        lines.append(f"| {words} | {share:.0%} | {' | '.join(_cell(by[name]) for name in names)} |")
+        lines.append(f"| {said[mechanism]} | {share:.0%} | {' | '.join(_cell(by[name]) for name in names)} |")
     return lines
-
-
-def _network_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
-    found: dict[tuple[str, float], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    complete: dict[str, list[int]] = defaultdict(list)
-    for (_part, file, mechanism, share, _), counts in (one for one in results if one[0][0] == "network"):
-        for way, count in counts.items():
-            if way == "complete":
-                complete[NETWORKS[file]].append(count)
-            else:
-                found[f"{NETWORKS[file]}, {mechanism}", share][way].append(count)
-    if not found:
-        return ["The published networks were not measured: pgmpy, which has them, is not installed."]
-    whole = " and ".join(f"{name} {np.mean(counts):.1f}" for name, counts in complete.items())
-    return [
-        f"The same for published networks, {NETWORK_ROWS:,} rows, {NETWORK_TABLES} tables each. Without holes: {whole}.",
-        "",
-        *_counts_table(found, "network"),
-    ]
 
 
 def _calibration_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
@@ -206,17 +164,29 @@ def _calibration_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
         f"Probabilities of arrows, said and was in percent (number), {len(KINDS) * CALIBRATED_TABLES} other tables of {p} variables and "
         f"{n} rows:",
         "",
-        f"| holes | share | {' | '.join(f'{a:.2f} to {min(b, 1.0):.2f}' for a, b in pairwise(EDGES))} |",
+        f"| holes | share | {CLASSES} |",
         f"|---|---|{'---|' * (len(EDGES) - 1)}",
     ]
     for (mechanism, share), pairs in said.items():
-        cells = []
-        for a, b in pairwise(EDGES):
-            inside = [(one, was) for one, was in pairs if a <= one < b]
-            mean, rate = (np.mean(one) for one in zip(*inside, strict=True)) if inside else (np.nan, np.nan)
-            cells.append(f"{100 * mean:.0f} / {100 * rate:.0f} ({len(inside)})" if inside else "–")
-        lines.append(f"| {words[mechanism]} | {share:.0%} | {' | '.join(cells)} |")
+        lines.append(f"| {words[mechanism]} | {share:.0%} | {said_and_was(pairs)} |")
     return lines
+
+
+def said_and_was(pairs: Sequence[tuple[float, bool]]) -> str:
+    """Write the cells of a table: in each class of probabilities their mean, the share that was there, and the number."""
+    cells = []
+    for a, b in pairwise(EDGES):
+        inside = [(one, was) for one, was in pairs if a <= one < b]
+        mean, rate = (np.mean(one) for one in zip(*inside, strict=True)) if inside else (np.nan, np.nan)
+        cells.append(f"{100 * mean:.0f} / {100 * rate:.0f} ({len(inside)})" if inside else "–")
+    return " | ".join(cells)
+
+
+def pairs_of(H: np.ndarray, A: np.ndarray) -> list[tuple[float, bool]]:
+    """Pair every probability of an arrow above 5 % with whether the arrow is there."""
+    found = ordag.learn(H).probabilities
+    assert found is not None
+    return [(float(found.arrows[i, j]), bool(A[i, j])) for i, j in np.argwhere(found.arrows > EDGES[0])]
 
 
 def _large_section(results: Sequence[tuple[Address, Any]]) -> list[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ordag
 from ordag.assumptions.clusters import both_levels
 from ordag.data.profile import Rows
-from ordag.errors import DataError, SettingError
+from ordag.errors import CollinearError, ConstantColumnError, DataError, SettingError
 from ordag.resampling.labelled import ConditionsResampler, LabelledResampler
 
 
@@ -138,6 +139,28 @@ def test_thinned_rows_keep_their_labels():
     thinned = Rows(np.zeros((200, 3)), 1, labels).thinned(100)
     assert thinned.stride == 2
     assert (thinned.labels.cluster == labels.cluster[::2]).all()
+
+
+def test_columns_that_follow_from_each_other_within_clusters_are_left_out_at_once():
+    random = np.random.default_rng(5)
+    site = np.repeat([f"s{k}" for k in range(20)], 10)
+    X = random.normal(size=(200, 3))
+    level = random.normal(size=(20, 2)).repeat(10, axis=0)
+    data = pd.DataFrame(X, columns=["a", "b", "c"])
+    data = data.assign(d=X[:, 0] + level[:, 0], e=X[:, 0] - 2 * X[:, 1] + level[:, 1], site=site)
+    for method in ("pooled", "cvs"):
+        with pytest.raises(CollinearError, match=r"Within the clusters, column . is a") as refused:
+            ordag.learn(data, method, cluster="site")
+        out = refused.value.way["drop"]
+        assert len(out) == 2
+        assert ordag.learn(data, "cvs", cluster="site", drop=out).moments.p == 3
+    held = data.assign(x=level[:, 0], y=level[:, 1]).drop(columns=["site", "e"])
+    with pytest.raises(CollinearError, match=r"With x and y held fixed, column . is a copy of") as refused:
+        ordag.learn(held, "cvs", adjust=["x", "y"])
+    assert len(refused.value.way["drop"]) == 1
+    with pytest.raises(ConstantColumnError, match="Column z never changes within the clusters of site") as refused:
+        ordag.learn(data.assign(z=level[:, 0]).drop(columns=["d", "e"]), "cvs", cluster="site")
+    assert refused.value.way == {"drop": ["z"]}
 
 
 def levels(seed=4):

@@ -3,8 +3,8 @@
 1. Every test runs once; `tools/line_recorder.py` records which lines each of them executes, and how long it takes.
 2. Mutants are drawn by a seed, room by room: a comparison turned, + for −, a constant moved, a statement left out, two arguments
    exchanged, a condition negated.
-3. Each mutant runs with the tests that execute its line until one fails: the one that failed before, then those of its own room, the
-   quick ones first.
+3. Each mutant runs with the tests that execute its line until one fails: the one that failed before, then those in files of the same
+   name, those of its own room, and the others, the quick ones first.
    Nothing is written to the source: a child process compiles the changed syntax tree when it imports the module.
 
 `--again FILE` takes the mutants of an earlier result instead of new ones, whatever else changed in the source since then, and fails
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import atexit
 import copy
 import importlib.machinery
 import json
@@ -24,9 +25,11 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -253,22 +256,19 @@ class Recording:
     def tests_for(self, mutant: Mutant, first: str | None = None) -> list[list[str]]:
         """Return the tests that execute the mutant's line, to be run one list after the other until one fails.
 
-        The first list is the test that noticed it last time; then come those of its own room, and then all others, the quick ones
-        first. Lines outside functions run when a module is imported, by no test in particular: there, tests that execute anything
-        in the file count.
+        The first list is the test that noticed it last time; then come those in files with its file's name, those of its own room, and
+        all others, the quick ones first. Lines outside functions run when a module is imported, by no test in particular: there, tests
+        that execute anything in the file count.
         """
         wanted = 1 << mutant.line if mutant.scope else -1
         tests = [test for test, files in self.lines.items() if files.get(mutant.file, 0) & wanted]
         if not tests and mutant.scope:  # a line inside a class, or a default value: it runs at import too
             tests = [test for test, files in self.lines.items() if mutant.file in files]
         known = {first} & set(tests)
-        own = {
-            test
-            for test in tests
-            if test.startswith(f"tests/{mutant.room}/") or Path(mutant.file).stem in test.split("::")[0]
-        }
+        named = {test for test in tests if Path(mutant.file).stem in test.split("::")[0]}
+        own = {test for test in tests if test.startswith(f"tests/{mutant.room}/")} | named
         lists = [list(known)]
-        for group in (own - known, set(tests) - own - known):
+        for group in (named - known, own - named - known, set(tests) - own - known):
             left, chosen = self.budget, []
             for test in sorted(group, key=lambda test: (self.seconds[test], test)):
                 left -= self.seconds[test]
@@ -428,9 +428,7 @@ def main() -> None:
     parser.add_argument("--recorded", action="store_true", help="take the lines recorded before")
     parser.add_argument("--record", action="store_true", help="only record, beside what was recorded before")
     parser.add_argument("--out", type=Path, default=RECORDS / "result.json")
-    parser.add_argument(
-        "--seconds", type=float, default=20.0, help="of tests, for a mutant's own room and again for all others"
-    )
+    parser.add_argument("--seconds", type=float, default=20.0, help="of tests in each of these groups")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("tests", nargs="*", default=["-m", "not thorough"], help="words for pytest: which tests to use")
     words = parser.parse_args()
@@ -450,6 +448,8 @@ def main() -> None:
     os.environ.setdefault("HYPOTHESIS_PROFILE", "same")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("MPLBACKEND", "agg")
+    tempfile.tempdir = tempfile.mkdtemp(prefix="ordag-mutants-")  # of tests that end in the middle, without a look back
+    atexit.register(shutil.rmtree, tempfile.tempdir, ignore_errors=True)
     for name in PRELOADED:
         importlib.import_module(name)
     nothing = Mutant("common/words.py", "", "nothing", "", "", 0, 0)

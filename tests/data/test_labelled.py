@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import labels as oracle
 from oracles.covariates import residuals
 
+import ordag
 from ordag import Moments
 from ordag.data.covariates import Covariate
 from ordag.data.labelled import accumulator
@@ -76,6 +78,25 @@ def test_means_of_clusters_are_rows_of_their_own(seed):
     table_between = Table(table(X, s=cluster), cluster="s", clusters="between")
     same(table_between.qr_moments, *oracle.between(X, cluster))
     assert len(table_between.rows.values) == len(table_between.profile.rows) == len(set(cluster))
+
+
+def test_rows_of_weight_0_are_left_out_and_counted(tmp_path):
+    X, w = np.random.default_rng(1).standard_normal((60, 3)), np.repeat([0.0, 1.0, 2.0], 20)
+    data = pd.DataFrame(table(X, w=w, site=["a", "b", "c"] * 20))
+    whole = Table(data, weights="w").qr_moments
+    assert (whole.weightless, whole.rows) == (20, 40)
+    same(whole, *oracle.within(X[20:], [0] * 40, w[20:]))
+    whole.save(tmp_path / "a.moments")
+    parts = [Table(data[k : k + 30], weights="w").qr_moments for k in (0, 30)]
+    assert Moments.load(tmp_path / "a.moments").weightless == parts[0].merge(parts[1]).weightless == 20
+    assert Table(data, weights="w", environment="site").qr_moments.weightless == 20
+    data["w"] = 1.0 * (data["site"] != "a")  # nothing is left of one environment
+    assert Table(data, weights="w", environment="site").qr_moments.weightless == 20
+    fit = ordag.learn(data, "cvs", weights="w", drop=["site"])
+    assert "Weighted by w; 20 rows of weight 0 left out." in str(fit)
+    data["w"] = 0.0
+    with pytest.raises(DataError, match="All rows have the weight 0"):
+        ordag.learn(data, weights="w", drop=["site"])
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["cluster", "weights", "environment", "all"]), st.integers(1, 59))

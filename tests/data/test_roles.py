@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -12,6 +14,8 @@ from hypothesis import strategies as st
 import ordag
 from ordag.data.reading import Reading
 from ordag.data.roles import (
+    PART_OF_DATE,
+    REPEATED_CODES,
     ColumnRole,
     Levels,
     counts_between,
@@ -82,6 +86,9 @@ def test_a_name_that_ordag_gave_says_nothing():
         (Levels(3, 150, ["a"]), "category"),
         (Levels(150, 150, ["a"]), "id"),
         (Levels(140, 150, ["a"]), "id"),
+        (Levels(20, 25, ["a"]), "category"),
+        (Levels(21, 25, ["a"]), "id"),
+        (Levels(75, 150, ["a"]), "category"),
         (Levels(1, 150, ["a"]), "constant"),
         (Levels(0, 0), "constant"),
         (Levels(90, 150, ["2001-02-03", "1999-01-01"]), "time"),
@@ -145,10 +152,13 @@ def test_the_answer_says_what_was_set_aside():
     data = frame(id=range(N), group=["x", "y"] * 20)
     with pytest.warns(ColumnWarning) as said:
         fit = ordag.learn(data, "cvs")
-    sentence = "Set aside: id (codes, different in every row); group (2 values; adjust=['group'] holds it fixed)."
-    assert [str(one.message) for one in said] == [sentence]
+    sentence = (
+        "Set aside: id (codes, different in every row); group (2 values; adjust=['group'] holds it fixed, cause=['group'] puts it into the "
+        "graph). role={'id': 'variable'} uses id all the same."
+    )
+    assert [(str(one.message), one.filename) for one in said] == [(sentence, __file__)]  # it points at the user's line
     assert fit.warnings[0] == sentence
-    assert sentence in str(fit)
+    assert sentence in " ".join(str(fit).split())
     assert fit.to_dict()["columns"][3]["role"] == "id"
 
 
@@ -204,6 +214,47 @@ def test_too_few_variables_left_is_one_sentence():
         "To use Year all the same: role={'Year': 'variable'} (--role Year=variable)."
     )
     assert Table(data, **refused.value.remedies[0].reading).names == ("Year", "y")
+
+
+def test_what_to_do_about_columns_that_were_set_aside():
+    aside = [ColumnRole(name, "category", "2 values", 2, is_number=False) for name in ("site", "sex")]
+    aside += [ColumnRole("Month", "time", PART_OF_DATE), ColumnRole("Day", "time", PART_OF_DATE)]
+    assert set_aside_sentence(aside).endswith(
+        ". adjust=['site', 'sex'] holds them fixed, cause=['site'] puts one into the graph. "
+        "role={'Month': 'variable'} uses Month all the same"
+    )
+    aside = [
+        ColumnRole("id", "id", REPEATED_CODES),
+        ColumnRole("Year", "time", "years"),
+        ColumnRole("code", "category", "90 codes"),
+    ]
+    assert set_aside_sentence(aside).endswith(
+        ". cluster='id' learns within its values; time='Year' with lags=1 learns what follows what; "
+        "role={'code': 'variable'} uses code all the same"
+    )
+    assert set_aside_sentence([ColumnRole("", "id", "row names")]) == "Set aside: row names"
+
+
+def test_numbers_written_as_text_are_said_to_be_numbers():
+    texts = [f"{value:.3f}" for value in X[:, 0]]
+    found = Table(frame(t=texts, code=[f"{k:05d}" for k in range(N)], flag=["0", "1"] * (N // 2))).columns
+    assert [one.reason for one in found[3:]] == [
+        "numbers written as text: convert them to learn from them",
+        "text, different in every row",
+        "2 values",
+    ]
+
+
+def test_text_that_differs_in_the_first_rows_only(tmp_path):
+    """The answer says what was looked at."""
+    n = 30_000
+    rows = np.random.default_rng(2).standard_normal((n, 2))
+    pd.DataFrame({"a": rows[:, 0], "b": rows[:, 1], "t": [f"L{k % 15_000}" for k in range(n)]}).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    assert re.fullmatch(
+        r"text, different in every row of the first [\d,]+", Table(tmp_path / "t.csv").columns[2].reason
+    )
 
 
 def test_few_values_are_named():

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -243,7 +244,8 @@ def test_every_refusal_is_a_value_error() -> None:
         (Path("a\0b.csv"), "The text given is not a path"),
         ("x" * 300, r"'xxx.* cannot be opened: File name too long"),
         (Path("x" * 300), r"'xxx.* cannot be opened: File name too long"),
-        ("x" * 5000, "The text given is not a path"),
+        ("x" * 4096, r"'xxx.* cannot be opened: File name too long"),
+        ("x" * 4097, "The text given is not a path"),
     ],
 )
 def test_a_text_that_is_no_path(data, words):
@@ -256,6 +258,17 @@ def test_a_text_that_is_no_path(data, words):
 def test_what_is_no_path_holds_no_moments(data):
     with pytest.raises(UnreadableError, match=r"is no path of a file: give a text, or an object of pathlib\."):
         Moments.load(data)
+
+
+def test_a_class_is_no_table():
+    with pytest.raises(UnreadableError, match="An object of type type cannot be read as a table"):
+        ordag.learn(pd.DataFrame)
+
+
+def test_a_message_can_be_written_whatever_it_is_about():
+    with pytest.raises(UnreadableError) as refused:
+        Moments.load(pd.DataFrame([[1.0]], columns=pd.Index(["\udfff"], dtype=object)))
+    assert str(refused.value).encode().startswith(b"\\udfff")
 
 
 def test_a_name_with_half_of_a_letter_is_refused(tmp_path):

@@ -163,7 +163,12 @@ def test_a_row_of_units_below_the_header() -> None:
 
 def test_formulas_without_values_errors_and_words_for_missing_are_missing() -> None:
     rows = [["a", "b"], [1, "=A2*2"], [2, "#DIV/0!"], [3, "n/a"], [4, 1.5], [5, None]]
-    assert np.isnan(read(xlsx({"one": sheet_of(rows)}))[1][:, 1]).tolist() == [True, True, True, False, True]
+    _, X, notes = read(xlsx({"one": sheet_of(rows)}))
+    assert np.isnan(X[:, 1]).tolist() == [True, True, True, False, True]
+    assert notes == (
+        "Formulas that no program has computed are missing values: open the workbook, save it, and read it again",
+    )
+    assert read(xlsx({"one": sheet_of([["a", "b"], [1, 2], [2, None], [3, 4]])}))[2] == ()
 
 
 def test_years_as_names_beside_words() -> None:

@@ -68,7 +68,7 @@ def test_no_path_is_said():
 
 
 def test_unknown_names():
-    with pytest.raises(GraphError, match="no node is named"):
+    with pytest.raises(GraphError, match="has no node"):
         ordag.adjust(DAG, "a", "zz").sets  # noqa: B018
 
 
@@ -81,3 +81,31 @@ def test_an_estimate_is_drawn_under_hidden_common_causes():
     assert any("algebra" in one.get_text() for one in ax.texts)
     with pytest.raises(SettingError, match="give data"):
         ordag.adjust(graph, "vectors", "mechanics").plot()
+
+
+def test_a_class_without_a_valid_set_says_nothing_of_what_to_leave_alone():
+    """Its possible parents may be what a path leads through."""
+    found = ordag.adjust("pdag { a -- b; b -- c; a -- c }", "a", "c")
+    assert found.rule.optimal is None
+    assert found.notes == []
+
+
+def test_sets_that_are_seldom_valid_are_said_to_be_unsure():
+    known = {"required": [["algebra", "vectors"], ["vectors", "mechanics"]]}
+    sure, unsure = (ordag.learn("marks", knowledge=one, draws=30) for one in (known, None))
+    said = "No set is valid in most of the graphs drawn for resamples"
+    assert not any(said in note for note in sure.adjust("algebra", "mechanics").notes)
+    found = unsure.adjust("statistics", "algebra")
+    assert any(said in note for note in found.notes) == (max([one.valid for one in found.estimates], default=1.0) < 0.5)
+
+
+def test_a_hidden_cause_too_strong_for_the_picture_is_named_below_it():
+    random = np.random.default_rng(3)
+    z = random.standard_normal(80)
+    x = 3.0 * z + random.standard_normal(80)
+    data = {"z": z, "x": x, "y": 0.5 * x + 4.0 * z + 0.3 * random.standard_normal(80)}
+    ax = ordag.adjust("z -> x -> y; z -> y", "x", "y", data).plot()
+    said = [one.get_text() for one in ax.get_legend().get_texts()]
+    assert "beyond the picture: as strong as z" in said
+    assert not any("as strong as" in text and "beyond" not in text for text in said)
+    assert ax.get_title(loc="left").endswith("held fixed: z")

@@ -136,6 +136,27 @@ def test_one_value_is_held_against_all_others_and_two_need_not_be_named():
     assert ordag.changes(some, graph=CHAIN, by="day").names == ("day 2025-04", "day 2025-05")
 
 
+@pytest.mark.parametrize("written", ["{y}-{m:02d}-{d:02d}", "{d}.{m}.{y}", "{d:02d}.{m:02d}.{y}"])
+def test_months_are_compared_where_every_row_has_a_day_of_its_own(written):
+    table = rows(61, 5, shift=1.0)
+    days = [written.format(y=2025, m=5 + k // 31, d=1 + k % 31) for k in range(61)]
+    expected = ordag.changes(
+        *({name: column[part] for name, column in table.items()} for part in (slice(31), slice(31, 61))), CHAIN
+    )
+    for values in (None, ["2025-05", "2025-06"], ["5.2025", "06.2025"], ["1.5.2025..2025-05-31", "2025-06"]):
+        found = ordag.changes({**table, "day": days}, graph=CHAIN, by="day", values=values)
+        assert found.rows == (31, 30)
+        np.testing.assert_allclose(found.corrected, expected.corrected)
+
+
+def test_a_learned_graph_is_shown_because_other_graphs_give_other_answers():
+    first, second = rows(60, 1), rows(60, 2, shift=1.0)
+    learned = ordag.changes(first, second, draws=0)
+    assert learned.notes[0].startswith("The graph was learned from both tables: ")
+    assert learned.to_dict()["learned"] is True
+    assert len(ordag.changes(first, second, CHAIN).notes) == 1
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -158,7 +179,7 @@ def test_bad_groups(options, message):
 def test_bad_tables():
     with pytest.raises(ColumnError, match="share"):
         ordag.changes({"a": [1.0, 2, 3, 4], "b": [2.0, 1, 4, 9]}, {"c": [1.0, 2, 3, 4], "d": [2.0, 1, 4, 9]})
-    with pytest.raises(GraphError, match="no node is named"):
+    with pytest.raises(GraphError, match="has no node"):
         ordag.changes(rows(30, 1), rows(30, 2), CHAIN, target="w")
     with pytest.raises(SettingError, match="level"):
         ordag.changes(rows(30, 1), rows(30, 2), CHAIN, level=0)

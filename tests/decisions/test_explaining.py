@@ -10,7 +10,7 @@ from scipy.stats import kstest, norm
 from scipy.stats import t as student
 
 import ordag
-from ordag.decisions import explaining
+from ordag.decisions import row_scores
 from ordag.errors import ColumnError, SettingError
 from tests.oracles.decisions import without_row
 
@@ -72,7 +72,7 @@ def test_the_worst_rows_come_from_all_blocks(monkeypatch, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("x,y,z\n" + "\n".join(",".join(map(str, row)) for row in X.tolist()))
     fit = fit_of(rows(400, 7))
-    monkeypatch.setattr(explaining, "BLOCK_ROWS", 50)
+    monkeypatch.setattr(row_scores, "BLOCK_ROWS", 50)
     found = ordag.explain(fit, data=path, worst=3)
     assert sorted(found.rows.tolist()) == [4, 112, 241]
     assert found.scored == 250
@@ -120,3 +120,71 @@ def test_bad_rows():
         ordag.explain(fit, data=fit.moments)
     with pytest.raises(SettingError, match="worst"):
         ordag.explain(fit, worst=0)
+
+
+def experiments(n, seed):
+    """Rows of x → y → z, untouched and with y set to noise, and what was done to each."""
+    random = np.random.default_rng(seed)
+    x, e, f = random.standard_normal((3, 2 * n))
+    done = np.repeat(["", "y"], n)
+    y = np.where(done == "y", 4.0 + 2.0 * e, 0.8 * x + e)
+    return {"x": x, "y": y, "z": 1.5 * y + f, "done": done}
+
+
+def test_a_variable_is_not_judged_where_it_was_acted_on_and_nothing_passes_through_it():
+    table = experiments(30, 1)
+    fit = ordag.learn(
+        table, experiment="done", knowledge={"tiers": "x | y | z", "required": [["x", "y"], ["y", "z"]]}, draws=0
+    )
+    arrows = set(fit.graph.directed)
+    assert arrows == {("x", "y"), ("y", "z")}
+    found = ordag.explain(fit, range(1, 61), target="z")
+    assert (np.isnan(found.scores) == ((table["done"] == "y")[:, None] & [False, True, False])).all()
+    X = np.column_stack([table[name] for name in NAMES])
+    acted = (table["done"] == "y").astype(float)
+    for row in (0, 17, 40):  # z against the regression on y and the condition, of all other rows
+        t, df = without_row(np.column_stack([X, acted]), row, 2, [1, 3])
+        assert found.scores[row, 2] == pytest.approx(norm.ppf(student.cdf(t, df)), abs=1e-8)
+    t, df = without_row(X[:30], 5, 1, [0])
+    assert found.scores[5, 1] == pytest.approx(norm.ppf(student.cdf(t, df)), abs=1e-8)
+    means = np.array([X[:30].mean(axis=0), X[30:].mean(axis=0)])[np.repeat([0, 1], 30)]
+    np.testing.assert_allclose(found.values, X)
+    np.testing.assert_allclose(found.contributions.sum(axis=1), X[:, 2] - means[:, 2], atol=1e-9)
+    assert (found.contributions[30:, 0] == 0.0).all()
+    assert (found.contributions[:30, 0] != 0.0).all()
+    judged = ordag.explain(fit, data=table, experiment="done", worst=60)
+    np.testing.assert_allclose(judged.errors[np.argsort(judged.rows)], found.errors, atol=1e-9)
+
+
+def test_p_values_of_rows_of_experiments_are_uniform():
+    p_values = []
+    for seed in range(20):
+        fit = ordag.learn(
+            experiments(100, seed), "pooled", experiment="done", knowledge={"tiers": "x | y | z"}, draws=0
+        )
+        p_values += ordag.explain(fit, experiments(10, 50 + seed), experiment="done").p_values.tolist()
+    assert kstest(p_values, "uniform").pvalue > 0.01
+
+
+def test_other_rows_of_experiments_say_what_was_done():
+    fit = ordag.learn(experiments(30, 1), experiment="done", draws=0)
+    one = {"x": [0.0], "y": [9.0], "z": [13.5]}
+    assert ordag.explain(fit, one).line(0).startswith("y is ")  # as an untouched row
+    with pytest.raises(ColumnError, match="no rows of z: its conditions are"):
+        ordag.explain(fit, {**one, "done": ["z"]}, experiment="done")
+    table = experiments(30, 2)
+    table["done"] = np.repeat(["x", "y"], 30)
+    with pytest.raises(SettingError, match="name the column that says which"):
+        ordag.explain(ordag.learn(table, experiment="done", draws=0), one)
+
+
+def test_all_odd_rows_are_counted_and_named_ones_alone_are_told():
+    X = rows(200, 8)
+    X[:15, 1] += 12.0
+    found = ordag.explain(fit_of(rows(200, 9)), data=dict(zip(NAMES, X.T, strict=True)), worst=3)
+    assert len(found.rows) == 3
+    assert found.odd == 15
+    assert found.sentence.startswith("15 of 200 rows are too odd")
+    named = ordag.explain(fit_of(rows(200, 9)), [4], data=dict(zip(NAMES, X.T, strict=True)))
+    assert named.sentence.startswith("Row 4 (p")
+    assert named.to_dict()["odd"] is None

@@ -77,6 +77,32 @@ def test_intervals_hold_the_truth_and_what_does_not_change_is_said():
     assert found.to_dict()["graphs"] == found.graphs > 20
 
 
+def test_intervals_have_the_error_of_the_means_and_changes_have_not():
+    fit = fit_of(draws=200)
+    mean = dict(zip(fit.names, fit.moments.mean, strict=True))
+    found = ordag.intervene(fit, set={"dose": mean["dose"]})
+    half = 1.96 * np.sqrt(fit.sem.omega[2] / 500)  # of the mean of pressure at the mean of dose
+    np.testing.assert_allclose(
+        [found.low[2], found.high[2]], [mean["pressure"] - half, mean["pressure"] + half], atol=half / 3
+    )
+    np.testing.assert_allclose([found.low[1], found.high[1]], mean["dose"])
+    moved = ordag.intervene(fit, shift={"dose": 2.0})
+    effect = ordag.effect(fit, "dose", "pressure")
+    assert [moved.change_low[2], moved.change_high[2]] == pytest.approx([2 * effect.low, 2 * effect.high])
+    assert moved.high[2] - moved.low[2] > moved.change_high[2] - moved.change_low[2]
+    assert moved.columns["change_low"][2] == moved.change_low[2]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_changes_where_no_path_leads_however_the_columns_stand(seed):
+    random = np.random.default_rng(seed)
+    mixed = random.permutation(12)
+    B = (np.triu(random.random((12, 12)) < 0.3, 1) * random.uniform(0.3, 2.5, (12, 12)))[np.ix_(mixed, mixed)]
+    change, _ = Rules({}, {0: 1.0}, {}).applied(B, np.ones(12), np.zeros(12))
+    reached = np.linalg.matrix_power(np.eye(12) + (B != 0), 12)[0] != 0
+    assert ((change != 0.0) == reached).all()
+
+
 def test_without_probabilities_there_are_no_intervals():
     found = ordag.intervene(fit_of(method="cvs"), shift={"dose": 1})
     assert np.isnan(found.low).all()
@@ -97,6 +123,9 @@ def test_bad_interventions():
         ordag.intervene(fit, rule={"dose": {"dose": 2}})
     with pytest.raises(SettingError, match="give a number"):
         ordag.intervene(fit, set={"dose": "much"})
+    for given in ({"set": 5}, {"shift": "dose"}, {"rule": ["dose"]}, {"rule": {"dose": "age"}}):
+        with pytest.raises(SettingError, match=r"^(set|shift|rule)=.*: give "):
+            ordag.intervene(fit, **given)
 
 
 def test_rules_are_read_from_the_command_line():

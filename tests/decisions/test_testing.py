@@ -282,6 +282,9 @@ def test_bad_graphs_and_tables(tmp_path):
         ordag.test(cyclic, "marks")
     with pytest.raises(UnreadableError, match=r"There is no file '.*graph\.xyz'"):
         ordag.test(tmp_path / "graph.xyz", "marks")
+    for text in ("graph\0.dot", "graph\ud800.dot"):
+        with pytest.raises(UnreadableError, match=r"is no graph, and no path of a file"):
+            ordag.test(text, "marks")
     (tmp_path / "graph.xyz").write_text("hello")
     with pytest.raises(GraphFormatError, match="known endings"):
         ordag.test(tmp_path / "graph.xyz", "marks")
@@ -293,3 +296,25 @@ def test_a_model_in_json_stands_for_its_graph(tmp_path):
     path.write_text(drawn.sem.to_json(), encoding="utf-8")
     rows = dict(zip(drawn.names, drawn.X.T, strict=True))
     assert ordag.test(path, rows, compare=False).graph == drawn.dag
+
+
+def test_a_contradicted_graph_is_held_against_its_variables_mixed_up():
+    good = ordag.test(
+        "algebra -> vectors; algebra -> analysis; analysis -> statistics; vectors -> mechanics", "marks", compare=False
+    )
+    assert good.contradicted
+    assert f"it breaks {good._unadjusted} of 6 claims; with its variables mixed up " in good.notes[0]
+    bad = ordag.test("statistics -> vectors -> algebra; mechanics -> analysis", "marks", compare=False)
+    assert bad.notes[0].endswith("which is hardly better.") == (not bad.informative)
+
+
+@pytest.mark.parametrize("graph", ["", "  \n"])
+def test_an_empty_graph_is_refused(graph):
+    with pytest.raises(GraphError, match="write its arrows"):
+        ordag.test(graph, "marks")
+
+
+def test_a_graph_with_a_column_of_text_is_told_to_leave_it_out(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,c\n" + "\n".join(f"{k},{k * k % 7},{'xy'[k % 2]}" for k in range(20)))
+    with pytest.raises(ColumnError, match=r"column 'c' holds text: only numbers can be used\. Leave it out\."):
+        ordag.test("a -> b -> c", tmp_path / "t.csv")

@@ -147,4 +147,6 @@ def test_there_are_as_many_factors_as_bic_asks_for():
     found = common_factor(ordag.learn(factor_table(30, 800, 0, 5), "cvs"))
     assert found.factors == 5
     assert found.explains
-    assert found.sentence.startswith("Five hidden common causes of all columns, and no arrow, explain the table better")
+    assert found.sentence.startswith(
+        "Five hidden common causes of all columns, without any arrow, explain the table better"
+    )

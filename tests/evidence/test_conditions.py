@@ -48,6 +48,6 @@ def test_side_effects_are_told_with_what_they_explain():
     statistic = (left @ left - own @ own) / k / (own @ own / df)
     assert worst.p_value == pytest.approx(fisher.sf(statistic, k, df), rel=1e-6)
     caution = next(one for one in fit.verdict.cautions if one.key == "conditions")
-    assert "The equation of c is another where a was acted on" in caution.sentence
+    assert "The equation of c changes where a was acted on" in caution.sentence
     assert fit.check(draws=3)["conditions"].level == "warning"
     assert learned(table(2)).check(draws=3)["conditions"].level == "fine"

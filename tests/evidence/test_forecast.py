@@ -84,7 +84,7 @@ def test_probabilities_say_how_many_arrows_are_wrong():
         "missed": None,
         "replicates": None,
     }
-    assert "By their probabilities" in one.sentence
+    assert "By their probabilities," in one.sentence
     unweighed = ordag.learn("marks", "pooled", draws=0)
     assert expected(unweighed) is None
     assert expected(unweighed, 10).replicates == 10
@@ -156,7 +156,7 @@ def test_a_forecast_of_as_many_tables_as_asked_for(run):
 
 def test_sentences_of_expectations():
     assert Expected(0.19, 0.004, 0.14, 200).sentence == (
-        "If this graph were the truth, tables of this size would give about 19 % wrong arrows, less than 1 % turned round, "
+        "If this graph were the truth, tables of this size would give about 19 % wrong arrows, less than 1 % reversed ones, "
         "and miss 14 % of the edges (200 simulated tables)."
     )
 

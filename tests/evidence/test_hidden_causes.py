@@ -138,7 +138,7 @@ def test_other_methods_are_held_against_factors():
     fit = ordag.learn(X, "cvs")
     assert hidden_causes(fit) is None
     assert hidden_caution(fit).sentence.startswith(
-        "One hidden common cause of all columns, and no arrow, explains the table better"
+        "One hidden common cause of all columns, without any arrow, explains the table better"
     )
     assert hidden_causes_finding(fit).numbers["factors"] == 1
     three = ordag.learn(X[:, :3], "cvs")

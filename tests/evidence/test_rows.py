@@ -145,7 +145,7 @@ def test_means_filled_in_are_found():
         holes[:, 3:] = False
         filled = np.where(holes, np.nanmean(np.where(holes, np.nan, table), axis=0), table)
         assert sorted(filled_in(filled, filled.mean(axis=0))) == [0, 1, 2]
-        assert "Cells of x0, x1 and x2 hold one and the same value" in said(filled)["filled_cells"]
+        assert "Cells of x0, x1 and x2 hold the same value" in said(filled)["filled_cells"]
     zeros = np.where(X < 0, 0.0, X)
     assert "filled_cells" not in said(zeros)
     assert "filled_cells" not in said(random.integers(0, 2, (300, 4)).astype(float))

@@ -322,7 +322,7 @@ def test_every_verdict_speaks_of_hidden_common_causes():
     for method in ("cvs", "pooled", "ges"):
         found = verdict(X, method)
         assert found.tier != "tested"
-        said = "One hidden common cause of all columns, and no arrow, explains the table better than the graph"
+        said = "One hidden common cause of all columns, without any arrow, explains the table better than the graph"
         assert ("A hidden common cause of all 6 variables could explain" if method == "pooled" else said) in found.help
     marks = verdict("marks", alpha=0.05)
     assert "nearly as well as the graph." in marks.help

@@ -68,9 +68,9 @@ def test_every_column_has_its_role_values_holes_and_what_to_do():
     )
     assert found["x"]["rows"] == found["row"]["rows"] == N
     assert found["town"]["levels"] == [["Ulm", 40], ["Bonn", 20]]
-    assert found["town"]["typed"] == ["--adjust town holds it fixed"]
-    assert found["year"]["typed"] == ["--role year=variable uses it all the same"]
-    assert found["year"]["actions"] == [{"words": "use it all the same", "role": "variable"}]
+    assert found["town"]["typed"] == ["--adjust town holds it fixed, --cause town puts it into the graph"]
+    assert found["year"]["typed"] == ["--role year=variable uses it anyway"]
+    assert found["year"]["actions"] == [{"words": "use it anyway", "role": "variable"}]
     assert found["age"]["remark"] == "-99 in 4 rows: a missing value?"
     assert found["age"]["actions"] == [{"words": "read -99 as missing", "na": "-99"}]
     assert found["income"]["actions"] == [{"words": "take its logarithm", "unit": "log"}]

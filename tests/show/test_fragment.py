@@ -66,14 +66,16 @@ def test_a_fragment_holds_the_facts_of_the_fit(kind):
     fit = fit_of(kind)
     document = Document(fragment(fit))
     tables = {table[0][0]: table for table in document.tables}
-    head, *rows = tables.get("arrow", [["arrow", *(["weight"] if "weight" in fit.edges else []), "by", "support"]])
+    head, *rows = tables.get(
+        "arrow", [["arrow", *(["weight"] if "weight" in fit.edges else []), "direction", "support"]]
+    )
     assert [row[0] for row in rows] == [
         f"{shown(a)} → {shown(b)}" for a, b in fit.edges[["source", "target"]].to_numpy()
     ]
     if "weight" in fit.edges:
         weights = [float(row[head.index("weight")]) for row in rows]
         np.testing.assert_allclose(weights, fit.edges["weight"], rtol=1e-3)
-    assert [row[head.index("by")] for row in rows] == fit.edges["reason"].tolist()
+    assert [row[head.index("direction")] for row in rows] == fit.edges["reason"].tolist()
     if fit.support is not None:
         support = [float(row[head.index("support")].removesuffix(" %")) / 100 for row in rows]
         np.testing.assert_allclose(support, fit.edges["support"], atol=0.006)

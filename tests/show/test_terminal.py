@@ -53,7 +53,7 @@ def test_the_table_of_arrows_has_the_numbers_of_the_fit(kind):
     assert {"weight", "s.e."} <= set(head) or kind in ("class", "scored class")
     for k, title in enumerate(head):
         found = [row[k + 1 if k else 0] for row in rows]
-        if title == "by":
+        if title == "direction":
             assert found == fit.edges["reason"].tolist()
         elif title in NUMBERS:
             key, unit, rounding = NUMBERS[title]
@@ -61,7 +61,7 @@ def test_the_table_of_arrows_has_the_numbers_of_the_fit(kind):
             np.testing.assert_allclose(
                 [read(cell) * unit for cell in found], fit.edges[key], **{"atol": 1e-16, **close}
             )
-    wanted = {title for title, (key, _, _) in NUMBERS.items() if key in fit.edges} | {"by"}
+    wanted = {title for title, (key, _, _) in NUMBERS.items() if key in fit.edges} | {"direction"}
     assert wanted - set(head) == ({"p edge"} if kind == "pooled" else set())  # where there are probabilities
 
 
@@ -90,8 +90,8 @@ def test_what_a_narrow_table_leaves_out_is_named(kind):
 @pytest.mark.parametrize(
     ("kind", "first_to_last"),
     [
-        ("bootstrap", ["robust", "s.e.", "p direction", "p edge", "by", "support"]),
-        ("pooled", ["robust", "s.e.", "edge", "by", "support", "arrow"]),
+        ("bootstrap", ["robust", "s.e.", "p direction", "p edge", "direction", "support"]),
+        ("pooled", ["robust", "s.e.", "edge", "direction", "support", "arrow"]),
     ],
 )
 def test_what_matters_most_is_left_out_last(kind, first_to_last):

@@ -95,10 +95,14 @@ def test_sentences_that_do_not_apply_are_empty():
     assert {kind for kind in KINDS if resampled(fit_of(kind))} == {"pooled", "bootstrap"}
     assert {kind for kind in KINDS if left_out(fit_of(kind))} == {"small"}
     assert {kind for kind in KINDS if scored(fit_of(kind))} == {"pooled", "scored class", "searched"}
-    assert {kind for kind in KINDS if "p edge: " in legend(fit_of(kind))} == {
+    assert {kind for kind in KINDS if "p edge: " in " ".join(legend(fit_of(kind)))} == {
         "cvs", "bh", "bic", "adaptive", "bootstrap", "knowledge", "small",
     }  # fmt: skip
-    assert {kind for kind in KINDS if "robust: " not in legend(fit_of(kind))} == {"no edges", "class", "scored class"}
+    assert {kind for kind in KINDS if "robust: " not in " ".join(legend(fit_of(kind)))} == {
+        "no edges",
+        "class",
+        "scored class",
+    }
 
 
 def test_support_is_that_of_so_many_resamples_and_their_edges():

@@ -31,7 +31,7 @@ def test_units_give_what_the_table_in_these_units_gives(bench):
     assert arrows(page) == now
     turned = [(a, b) for a, b in now if (b, a) in own]
     box = page.locator(".scales")
-    assert f"{len(turned)} arrows turned" in box.inner_text()
+    assert f"{len(turned)} arrows reversed" in box.inner_text()
     assert "puts the variable that varies least, given the others, first" in box.inner_text()
     assert box.locator(".chip").count() == len(turned)
     box.locator(".chip").first.click()

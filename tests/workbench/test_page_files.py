@@ -31,7 +31,7 @@ def load(page, path, wait="#bench[aria-busy=false]"):
 def changed(page):
     """The marks with one arrow turned, a column left out, and the matrix to look at."""
     choose_arrow(page, "algebra", "vectors")
-    answered(page, action(page, "turn round").click)
+    answered(page, action(page, "reverse").click)
     choose_variable(page, "mechanics")
     answered(page, action(page, "leave this column out").click)
     page.get_by_role("tab", name="matrix").click()
@@ -154,7 +154,7 @@ def exported(page, form):
 def test_exports_have_the_graph_that_is_shown(bench):
     page = bench("marks")
     choose_arrow(page, "algebra", "vectors")
-    answered(page, action(page, "turn round").click)
+    answered(page, action(page, "reverse").click)
     found = arrows(page)
     got = exported(page, ".gml")
     assert got.suggested_filename == "marks.gml"

@@ -97,7 +97,7 @@ def test_another_unit_turns_arrows_and_nothing_jumps(with_clock):
     assert drawn(page, "turned") == len(turned)
     assert page.locator("svg.graph .edge.turned .sign").all_text_contents() == ["↻"] * len(turned)
     said = page.locator("#told").inner_text()
-    assert f"{len(turned)} turned" in said
+    assert f"{len(turned)} reversed" in said
     for a, b in turned:
         assert f"{b} → {a} is now {a} → {b}" in said
     assert page.locator("#arrows-body .changed.turned").count() == len(turned)

@@ -65,7 +65,7 @@ def test_resamples_give_support_until_something_changes(bench):
     assert support_in_file(page) == pytest.approx({pair: expected[pair] for pair in shown})
     choose_arrow(page, "algebra", "vectors")
     assert "of the resamples have it" in page.locator("#card").inner_text()
-    answered(page, action(page, "turn round").click)
+    answered(page, action(page, "reverse").click)
     assert supports(page) is None
     assert "of an earlier state" in part(page, "Resamples").text_content()
     answered(page, page.locator("#undo").click)
@@ -85,7 +85,7 @@ def test_checks_have_findings_with_pictures(bench):
     assert page.locator("#checks-body .finding svg").count() >= 5
     assert page.locator("#scales").is_visible()
     choose_arrow(page, "algebra", "vectors")
-    answered(page, action(page, "turn round").click)
+    answered(page, action(page, "reverse").click)
     assert "of an earlier state" in part(page, "Checks").text_content()
     assert "stale" in page.locator("#checks-body").get_attribute("class")
 
@@ -131,7 +131,7 @@ def test_work_says_how_far_it_is_and_can_be_stopped(bench):
 def test_two_tabs_do_not_disturb_each_other(bench):
     one, other = bench("marks"), bench("marks")
     choose_arrow(one, "algebra", "vectors")
-    answered(one, action(one, "turn round").click)
+    answered(one, action(one, "reverse").click)
     assert ("vectors", "algebra") in arrows(one)
     begin(other, "Checks")
     other.locator("#checks-body .finding").first.wait_for()

@@ -34,7 +34,7 @@ def test_an_arrow_is_turned_round_and_back_forbidden_and_allowed_again(page):
     before = arrows(page)
     assert before == by_cvs()
     choose_arrow(page, "algebra", "vectors")
-    assert answered(page, action(page, "turn round").click)
+    assert answered(page, action(page, "reverse").click)
     assert arrows(page) == by_cvs(required=[("vectors", "algebra")])
     assert ("vectors", "algebra") in arrows(page)
     assert "vectors → algebra" in page.locator("#knowledge-body .said").inner_text()
@@ -110,7 +110,7 @@ def test_a_variable_is_made_a_root_and_left_out(bench):
 
 def test_a_contradiction_is_said_and_not_applied(page):
     choose_arrow(page, "algebra", "vectors")
-    answered(page, action(page, "turn round").click)
+    answered(page, action(page, "reverse").click)
     before = arrows(page)
     page.select_option("#knowledge-body select", "roots")
     page.fill("#known-first", "algebra")

@@ -58,7 +58,7 @@ def test_a_change_runs_through_the_graph_of_now(bench, fit):
     spread = fit.moments.spread[fit.names.index("algebra")] / math.sqrt(fit.n - 1)
     assert numbers(page)["algebra"] == pytest.approx(spread, rel=6e-3)
     choose_arrow(page, "algebra", "vectors")
-    answered(page, action(page, "turn round").click)
+    answered(page, action(page, "reverse").click)
     assert "vectors" not in numbers(page)
     choose_variable(page, "algebra")
     answered(page, action(page, "leave this column out").click)

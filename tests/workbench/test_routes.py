@@ -183,7 +183,7 @@ def test_the_first_way_of_each_leads_to_a_table(client, body, words):
         ({"choice": -1}, "no such way"),
         ({"choice": "0"}, "no such way"),
         ({}, "no such way"),
-        ({"unread": "d0", "choice": 0}, "not here any more"),
+        ({"unread": "d0", "choice": 0}, "no longer here"),
         ({"unread": 3, "choice": 0}, "'unread'"),
     ],
 )
@@ -386,7 +386,7 @@ def test_a_change_of_units_says_which_arrows_turn_and_why(client):
 def test_units_do_nothing_to_partial_correlations(client):
     told = answer(client, method="pc", transform={"algebra": 100.0})["scales"]
     assert told["turned"] == told["gone"] == told["new"] == []
-    assert told["sentence"].startswith("No arrow is changed by the change of units.")
+    assert told["sentence"].startswith("The change of units changes no arrow.")
 
 
 def test_contradictions_are_explained(client):
@@ -560,7 +560,7 @@ def test_a_graph_of_ones_own_is_tested_changed_and_compared(client):
     ).json()
     assert mended["broken"] < told["broken"]
     turned = client.post("api/own", json={**asked, "change": "turn", "source": "vectors", "target": "mechanics"}).json()
-    assert "1 edge the other way round" in turned["against"]
+    assert "1 edge reversed" in turned["against"]
     lavaan = client.post("api/own", json={**asked, "graph": "vectors ~ algebra", "file": "my.lavaan"}).json()
     assert lavaan["against"] == "It has 2 variables of 5."
     empty = client.post("api/own", json={**asked, "graph": " "}).json()

@@ -38,7 +38,7 @@ from ordag.common.arrays import Array
 from ordag.common.checks import check_choice, check_function, checked_seed, is_flag, is_whole, short
 from ordag.common.files import write_whole
 from ordag.common.markup import card, sentence, table
-from ordag.common.plain import to_json
+from ordag.common.plain import Document
 from ordag.common.settings import level
 from ordag.common.words import counted, share
 from ordag.data.profile import Rows
@@ -83,7 +83,7 @@ LEAST_ROWS = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnosis:
+class Diagnosis(Document):
     """The verdict, the findings behind it, and the fit that they are about."""
 
     verdict: Verdict
@@ -114,10 +114,6 @@ class Diagnosis:
             "fit": fit,
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the document that `ordag check --json` prints."""
-        return to_json(self.to_dict(), indent)
-
     def report(
         self, path: str | PathLike[str], *, compare: Sequence[str] = (), data: str | PathLike[str] | None = None
     ) -> None:
@@ -135,7 +131,7 @@ class Diagnosis:
         return f"check · {counted(fit.rows, 'row')} · {counted(variables, 'variable')} · {counted(arrows, 'arrow')}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """A small chart for each finding, on these axes or on new ones: see `ordag.Fit.plot`."""
+        """Return a small chart for each finding, on these axes or on new ones: see `ordag.Fit.plot`."""
         return self.fit.plot("diagnostics", ax, diagnosis=self)
 
     def _repr_html_(self) -> str:

@@ -43,7 +43,7 @@ def equations(rows: Array, arrows: Mask) -> Iterator[Equation]:
 
 
 def f_test_of_added(target: Array, base: Array, added: Array) -> tuple[float, float]:
-    r"""Whether columns add to a regression: the p-value of the F test, and the share of the residual they explain.
+    r"""Return the p-value of the F test for added columns in a regression, and the share of the residual variance they explain.
 
     With RSS₀ of the target on a constant and `base`, RSS₁ with the q columns `added` as well and d degrees of freedom left,
     $F = \frac{(\mathrm{RSS}_0 - \mathrm{RSS}_1)/q}{\mathrm{RSS}_1/d}$. Columns that add nothing new are left out.
@@ -73,13 +73,13 @@ def linearity_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: 
         tests,
         names,
         alpha,
-        fine="The fitted equations are straight lines as far as squares of the fitted values can tell",
+        fine="No equation is curved, as far as squares of the fitted values can tell",
         bad="The equation of {name} is curved: the squared fitted value explains {share} of the residual variance",
     )
 
 
 def spread_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: float) -> Finding:
-    """Does the size of the residuals depend on the parents?
+    """Test whether the size of the residuals depends on the parents.
 
     The cube root of the squared residual, nearly normal (Wilson & Hilferty 1931), is regressed on the parents and their
     squares, an F test in every equation, with Bonferroni's correction; squared residuals themselves have tails too heavy for
@@ -114,14 +114,14 @@ def independence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alph
         sentence = f"The residuals of different equations are uncorrelated ({chance(p_value)})."
         return Finding("residual_pairs", "fine", sentence, numbers)
     sentence = (
-        f"The residuals of {first} and {second} are correlated ({r[a, b]:.2f}, {chance(p_value)}): an arrow may be missing, or a "
-        "common cause."
+        f"The residuals of {first} and {second} are correlated ({r[a, b]:.2f}, {chance(p_value)}): an arrow or a common cause "
+        "may be missing."
     )
     return Finding("residual_pairs", "look", sentence, numbers)
 
 
 def dependence_finding(rows: Array, arrows: Mask, moments: Moments, alpha: float) -> Finding:
-    r"""Are rows alike to their neighbours, or to those of the same code? If not by much, are the residuals to those before?
+    r"""Test whether rows resemble their neighbours or rows with the same code; if hardly, whether residuals correlate with those before.
 
     For independent rows $\sqrt n$ times the correlation of a residual with that of the row before is nearly standard normal.
     """
@@ -137,7 +137,7 @@ def dependence_finding(rows: Array, arrows: Mask, moments: Moments, alpha: float
         return Finding("dependent_rows", "fine", f"Neighbouring rows are uncorrelated ({chance(p_value)}).", numbers)
     sentence = (
         f"Neighbouring rows are correlated, most in {shown(names[worst])} ({r[worst]:.2f}, {chance(p_value)}): rows in time order "
-        "or in clusters count for fewer than they are."
+        "or in clusters tell less than as many independent rows."
     )
     return Finding("dependent_rows", "look", sentence, numbers)
 

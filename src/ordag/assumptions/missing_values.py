@@ -1,4 +1,4 @@
-r"""Are values missing completely at random? Little's test (1988), of the means of rows with the same holes.
+r"""Test whether values are missing completely at random: Little's test (1988) on the means of rows with the same holes.
 
 For pattern k with n_k rows, the observed columns o and their mean, $d^2 = \sum_k n_k (\bar x_{k,o} - \mu_o)^\top \Sigma_{oo}^{-1}
 (\bar x_{k,o} - \mu_o)$, with the mean and the covariance estimated from all rows, is chi-square with $\sum_k p_k - p$ degrees of freedom.
@@ -49,7 +49,7 @@ def little_test(rows: Array, mean: Array, S: Array, fewest: int = FEWEST_ROWS) -
 
 
 def missing_finding(found: Found, alpha: float) -> Finding:
-    """Are values missing completely at random?"""
+    """Test whether values are missing completely at random."""
     key, rows = "missing_values", found.sample
     if rows is None or not np.isnan(rows).any():
         return unchecked(key, "incomplete rows were left out.")
@@ -72,7 +72,7 @@ def missing_finding(found: Found, alpha: float) -> Finding:
 
 
 def _most_different(rows: Array) -> tuple[int, int, float]:
-    """Return the column whose holes go with the largest difference in another, in standard errors, and that difference."""
+    """Return the column whose missingness goes with the largest difference in another, in standard errors, and that difference."""
     absent = np.isnan(rows)
     values = np.where(absent, 0.0, rows - np.nanmean(rows, axis=0))
     present = (~absent).astype(np.float64)

@@ -1,4 +1,4 @@
-r"""Are the rows Gaussian? The kurtosis test of Kankainen, Taskinen & Oja (2007).
+r"""Test whether the rows are Gaussian: the kurtosis test of Kankainen, Taskinen & Oja (2007).
 
 A Gaussian vector has no more to its fourth moments than its covariance S says. Let $d_i^2$ be the squared Mahalanobis
 distance of row i, $(x_i - \bar x)^\top S^{-1} (x_i - \bar x)$. The fourth-moment matrix
@@ -82,7 +82,7 @@ def kurtosis_test(X: ArrayLike) -> KurtosisTest:
 
 
 def mixture_tail(w: float, p: int) -> float:
-    r"""The chance that $\frac{4(p+4)}{(p+2)^2}\chi^2_q + \frac{8}{p+2}\chi^2_1$ exceeds w, where q = p(p + 1)/2 − 1.
+    r"""Return the chance that $\frac{4(p+4)}{(p+2)^2}\chi^2_q + \frac{8}{p+2}\chi^2_1$ exceeds w, where q = p(p + 1)/2 − 1.
 
     Given the standard normal z whose square is the second term, the first has a known tail:
     $2\int_0^{c} \varphi(z)\, P(a\chi^2_q > w - bz^2)\,dz + 2\Phi(-c)$ with $c = \sqrt{w/b}$, integrated numerically.
@@ -150,7 +150,7 @@ def mardia(X: Array) -> Mardia:
 
 
 def _cubes_from(M: Array) -> float:
-    """The sum of squares of the third moments $m_{abc}$, in every sequence of a, b and c, whose least index is a; M has them by b and c."""
+    """Return the sum of squares of the third moments $m_{abc}$ over all sequences of a, b, c with least index a; M holds them by b, c."""
     within, along = np.square(M[1:, 1:]).sum(), np.square(M[0, 1:]).sum()
     return float(3.0 * (within + along) + M[0, 0] ** 2)
 
@@ -180,7 +180,7 @@ def mardia_finding(X: Array, alpha: float) -> Finding:
 
 
 def omnibus(skewness: Array, excess: Array, n: int) -> Array:
-    r"""P-values of D'Agostino & Pearson's (1973) test of normality: $z_1^2 + z_2^2$ is nearly chi-square with two degrees of freedom.
+    r"""Return p-values of D'Agostino & Pearson's (1973) test of normality: $z_1^2 + z_2^2$ is nearly chi-square with 2 degrees of freedom.
 
     $z_1$ is the skewness made normal by D'Agostino (1970), $z_2$ the kurtosis by Anscombe & Glynn (1983); both have n in the divisor.
     """
@@ -224,6 +224,6 @@ def columns_finding(X: Array, names: tuple[str, ...], alpha: float) -> Finding:
     strong = bool(((np.abs(skewness) > SKEW) | (np.abs(excess) > EXCESS))[rejected].any())
     sentence = (
         f"{int(rejected.sum())} of {len(names)} columns are not Gaussian, {shown(names[worst])} the least "
-        f"(skewness {amount(float(skewness[worst]))}, excess kurtosis {amount(float(excess[worst]))}): a transformation may be due."
+        f"(skewness {amount(float(skewness[worst]))}, excess kurtosis {amount(float(excess[worst]))}): a transformation may help."
     )
     return Finding("columns", "warning" if strong else "look", sentence, numbers)

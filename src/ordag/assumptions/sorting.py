@@ -24,13 +24,13 @@ CLOSE = 0.8
 
 
 def r_squared(R: Array) -> Array:
-    r"""Of each column regressed on all others: $1 - 1/(S_{jj}\,(S^{-1})_{jj})$ with $S = R^\top R$."""
+    r"""Return the R² of each column regressed on all others: $1 - 1/(S_{jj}\,(S^{-1})_{jj})$ with $S = R^\top R$."""
     W = inverse(np.asfortranarray(R.T))  # of the lower triangle Rᵀ, so that S⁻¹ = W ᵀW
     return np.asarray(1.0 - 1.0 / (lengths(R) ** 2 * lengths(W) ** 2))
 
 
 def sortability(arrows: Mask, values: Array) -> float:
-    r"""The share of cause–effect pairs along which the values rise, counted once for every length of path (ties: half).
+    r"""Return the share of cause–effect pairs along which the values rise, counted once for every length of path (ties: half).
 
     $\sum_k \sum_{s \to t \in A^k} \mathrm{inc}(v_s, v_t) \,/\, \sum_k \sum_{s \to t \in A^k} 1$: with variances, the
     varsortability of Reisach, Seiler & Weichwald (2021); with R², the R²-sortability of Reisach et al. (2023). One half where
@@ -95,7 +95,7 @@ def sorting_finding(baseline: Baseline) -> Finding:
     level: Level = "fine"
     if baseline.count and distance == 0:
         level = "look"
-        sentence = f"Sorting the columns by variance gives the same graph: the arrows are those of the scales ({taus})."
+        sentence = f"Sorting the columns by variance gives the same graph: the arrows follow the scales of the columns ({taus})."
     elif by_variance >= CLOSE:
         level = "look"
         sentence = f"The order is nearly the order of the variances; sort-and-regress differs in {entries} ({taus})."

@@ -152,7 +152,7 @@ def average(changes: list[Survival]) -> Survival:
 
 
 STARTS = 20
-NO_ARROWS = "There are no arrows that could change."
+NO_ARROWS = "There are no arrows to change."
 
 
 def standardising_finding(baseline: Baseline, *, same_units: bool, tested: bool, starts: int = STARTS) -> Finding:
@@ -255,7 +255,7 @@ def _survival(
         return Finding(key, "fine", NO_ARROWS, numbers)
     level: Level = at_most_look(kept.level, tested)
     which = " of the best single graph" if baseline.fit.best_graph != baseline.fit.graph else ""
-    sentence = f"{share(kept.kept)} of the {counted(baseline.count, 'arrow')}{which} survive {words}, {share(kept.turned)} turn round"
+    sentence = f"{share(kept.kept)} of the {counted(baseline.count, 'arrow')}{which} survive {words}, {share(kept.turned)} reverse"
     if same_units and level != "fine":
         return Finding(
             key, "look", f"{sentence}; only a note, because you declared that the units are the same.", numbers
@@ -286,7 +286,7 @@ def influence_finding(baseline: Baseline, rows: Array, alpha: float) -> Finding:
         "weight": total,
         **kept._asdict(),
     }
-    rest = f"without the {counted(left_out, 'row')} farthest out {share(kept.kept)} of the arrows stay"
+    rest = f"without the {counted(left_out, 'row')} farthest out {share(kept.kept)} of the arrows remain"
     level = kept.level if kept.level != "fine" or not outside else "look"
     if not outside and level != "fine":
         rest = f"{rest[0].upper()}{rest[1:]}, although no row lies farther out than Gaussian rows would ({chance(p_value)})"

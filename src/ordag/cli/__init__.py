@@ -29,7 +29,7 @@ COMMANDS = {
     "learn": "Learn the causal graph behind DATA.",
     "check": "Check how far the arrows that ordag learn finds in DATA can be trusted.",
     "effect": "Estimate the total causal effect of one variable on another in the model learned from DATA.",
-    "ahead": "Say how the series in DATA goes on after its last time, with intervals.",
+    "ahead": "Forecast the series in DATA beyond its last time, with intervals.",
     "test": "Test whether a graph holds in DATA.",
     "adjust": "Say which variables to hold fixed to estimate an effect in a graph.",
     "changes": "Say which equations differ between two tables, or two groups of rows, and what explains a change.",

@@ -6,30 +6,23 @@ from typing import Any
 
 import click
 
+from ordag.cli.answers import AS_JSON, loaded_or_learned, print_answer
 from ordag.cli.help import ManualPage
-from ordag.cli.options import DATA, READING, given, setting_options, take_reading, title_of, with_options
+from ordag.cli.options import DATA, METHOD, READING, given, setting_options, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.decisions.in_time import ahead as series_ahead
-from ordag.learners.methods import AUTO
-from ordag.learning import learn
-from ordag.saved import ENDING, load
-from ordag.show.decisions import print_decision
-from ordag.show.screen import Screen
 
 
 @click.command(cls=ManualPage)
 @DATA
-@click.option("--steps", default=12, show_default=True, type=click.IntRange(min=1), help="Steps of time to go on.")
-@click.option("--series", help="Which series to go on from, of several: a value of the column of --cluster.")
+@click.option("--steps", default=12, show_default=True, type=click.IntRange(min=1), help="Number of steps to forecast.")
+@click.option("--series", help="The series to forecast, if there are several: a value of the column --cluster.")
 @click.option("--level", default=0.95, show_default=True, type=float, help="Level of the intervals.")
-@click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn, as in learn.")
+@METHOD
 @with_options(setting_options())
 @with_options(READING)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-@click.pass_context
+@AS_JSON
 def ahead(
-    context: click.Context,
-    /,
     data: str | list[str],
     steps: int,
     series: str | None,
@@ -38,10 +31,10 @@ def ahead(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Say how the series in DATA goes on after its last time, with intervals.
+    """Forecast the series in DATA beyond its last time, with intervals.
 
-    The model is learned with the earlier values that --lags allows; its intervals hold the errors to come, and what is not known of the
-    graph and its weights. DATA is as in ordag learn, or a saved fit (.ordag).
+    The model uses the earlier values that --lags allows. Its intervals include future errors and the uncertainty about the graph and
+    its weights. DATA is as in ordag learn, or a saved fit (.ordag).
 
     \b
     Examples
@@ -50,14 +43,9 @@ def ahead(
       ordag ahead answer.ordag --steps 24 --json
     """
     reading = take_reading(values)
-    settings = given(context, values)
+    settings = given(values)
     with Progress() as progress:
-        if isinstance(data, str) and data.lower().endswith(ENDING):
-            fit = load(data)
-        else:
-            fit = learn(data, method, progress=progress, **reading, **settings)
-        found = series_ahead(fit, steps, series=series, level=level)
-    if as_json:
-        click.echo(found.to_json())
-    else:
-        print_decision(found, Screen(), title_of(data))
+        found = series_ahead(
+            loaded_or_learned(data, method, reading | settings, progress), steps, series=series, level=level
+        )
+    print_answer(found, title_of(data), as_json)

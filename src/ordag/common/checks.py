@@ -25,7 +25,9 @@ LARGEST = 2**53
 def short(value: object) -> str:
     """The value as a sentence can carry it: on one line, and cut where it is long."""
     try:
-        text = " ".join(repr(value).split())
+        text = (
+            " ".join(repr(value).split()).encode("utf-8", "backslashreplace").decode()
+        )  # it may hold half of a letter
     except Exception:  # the repr of a foreign class, or a whole number of more digits than Python writes
         return f"an object of type {type(value).__name__}"
     return cut(text, LONGEST)

@@ -60,10 +60,14 @@ HELD = ("adjust", "cause")
 
 
 class Groups:
-    """The weight and the mean of the rows of every cluster, by its name; `rows` in all, and the sum of their squared weights."""
+    """The weight and the mean of the rows of every cluster, by its name; `rows` in all, and the sum of their squared weights; `nothing`
+    further rows have the weight 0."""
 
-    def __init__(self, places: dict[str, int], weights: Array, means: Array, rows: int, squares: float) -> None:
+    def __init__(
+        self, places: dict[str, int], weights: Array, means: Array, rows: int, squares: float, nothing: int = 0
+    ) -> None:
         self.places, self.weights, self.means, self.rows, self.squares = places, weights, means, rows, squares
+        self.nothing = nothing
 
     @classmethod
     def empty(cls, width: int) -> Groups:
@@ -71,7 +75,11 @@ class Groups:
 
     def of_columns(self, index: Sequence[int], factors: Array) -> Groups:
         """Return the same for these columns, each multiplied by its factor."""
-        return Groups(self.places, self.weights, self.means[:, index] * factors, self.rows, self.squares)
+        return self.with_means(self.means[:, index] * factors)
+
+    def with_means(self, means: Array) -> Groups:
+        """Return the same with other columns."""
+        return Groups(self.places, self.weights, means, self.rows, self.squares, self.nothing)
 
     @property
     def between(self) -> tuple[int, Array, Array]:
@@ -165,7 +173,7 @@ class Root(NamedTuple):
             columns.append(shares[:, [where.get(level, len(levels)) for level in one.levels[1:]]])
         whole = np.concatenate([*columns, every[:, p:]], axis=1)
         if groups is not None:
-            groups = Groups(groups.places, groups.weights, whole[height + 1 :], groups.rows, groups.squares)
+            groups = groups.with_means(whole[height + 1 :])
         R, mean = triangle(whole[:height]), whole[height]
         return self._replace(mean=mean, R=R, covariates=tuple(covariates), groups=groups)
 
@@ -206,6 +214,7 @@ def _merged_groups(roots: Sequence[Root]) -> Root:
         rows.append(whole.join(list(one.places), one.weights, one.means))
         whole.rows += one.rows
         whole.squares += one.squares
+        whole.nothing += one.nothing
         total = float(one.weights.sum())
         raw.append(root.R * np.sqrt(one.squares / max(total, 1e-300)))  # the scatter of the weighted rows
     return whole.root(triangle(np.concatenate([*raw, *rows])), roots[0].covariates)
@@ -217,7 +226,13 @@ def of_conditions(conditions: Sequence[Condition]) -> Root:
     for one in conditions[1:]:
         covariates = together(covariates, one.root.covariates)
     parts = [one._replace(root=one.root.aligned(covariates)) for one in conditions]
+    empty = [one.root.groups for one in parts if one.root.n <= 0]
     parts = [one for one in parts if one.root.n > 0] or parts[:1]
+    first = parts[0].root
+    if first.n > 0 and first.groups is not None and any(empty):
+        groups = first.groups.with_means(first.groups.means)
+        groups.nothing += sum(one.nothing for one in empty if one is not None)
+        parts[0] = parts[0]._replace(root=first._replace(groups=groups))
     n = max(sum(one.root.n for one in parts) - len(parts) + 1, 0)
     rows = sum(one.root.used for one in parts)
     shares = np.array([one.root.used for one in parts]) / max(rows, 1)

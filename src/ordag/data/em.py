@@ -175,7 +175,7 @@ class Em:
 
 
 def _difference(b: Gaussian, a: Gaussian) -> Array:
-    """Changes of means and covariances, in units of standard deviations."""
+    """Return the changes of means and covariances, in units of standard deviations."""
     d = np.sqrt(np.maximum(a.S.diagonal(), 1e-300))
     return np.concatenate([((b.mean - a.mean) / d)[None, :], (b.S - a.S) / np.outer(d, d)])
 

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from ordag.common.arrays import Array, Integers
-from ordag.common.compiling import compiled, inlined
+from ordag.common.compiling import allocating, inlined
 
 
 @inlined
@@ -47,7 +47,7 @@ def invert(A: Array, L: Array, m: int) -> float:
     return logarithm
 
 
-@compiled
+@allocating
 def expectations(
     X: Array,
     w: Array,

@@ -168,7 +168,7 @@ class Adjustment(NamedTuple):
         if groups is None:
             return None
         Z, X = groups.means[:, : len(self.centre)], groups.means[:, len(self.centre) :]
-        return Groups(groups.places, groups.weights, X - (Z - self.centre) @ self.B, groups.rows, groups.squares)
+        return groups.with_means(X - (Z - self.centre) @ self.B)
 
     def residuals(self, block: Array, covariates: Sequence[Covariate]) -> Array:
         """Return rows [X | covariates] as X with the covariates at their means; missing where a covariate or its level is not known."""

@@ -117,6 +117,7 @@ class WithinAccumulator:
     def add(self, rows: Array, cluster: Indices | None, weight: Array | None) -> None:
         w = np.ones(len(rows)) if weight is None else weight
         if weight is not None and not (w > 0.0).all():
+            self.groups.nothing += int((w == 0.0).sum())
             rows, cluster, w = rows[w > 0.0], None if cluster is None else cluster[w > 0.0], w[w > 0.0]
         if not len(rows):
             return

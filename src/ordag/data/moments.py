@@ -195,6 +195,12 @@ class Moments:
         summary = Summary.of_root(self.variables, root, self.dropped)
         return Moments(**summary._asdict() | {"held": self.held, "squared": self.squared, "outlying": self.outlying})
 
+    @property
+    def weightless(self) -> int:
+        """How many rows were left out because their weight is 0."""
+        each = [self.clusters] if self.clusters is not None else [one.root.groups for one in self.conditions]
+        return sum(one.nothing for one in each if one is not None)
+
     def between(self) -> Moments:
         """Return the moments of the means of the clusters, each of which counts once."""
         if self.clusters is None:

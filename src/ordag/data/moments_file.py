@@ -7,8 +7,9 @@ from its diagonal on; and the SHA-256 of everything before. All numbers have the
 Version 4 has causes, version 2 covariates, version 1 neither.
 
 Version 3 has conditions or clusters. Its header has `conditions`, a list of `label`, `kind`, `rows`, `used`, `covariates` and `clusters`,
-and `clusters`: null, or `names`, `rows` and `squares`, the sum of squared weights. Before the checksum come the weights of all clusters
-and their means, row by row, and for every condition its means, triangle, and the weights and means of its clusters.
+and `clusters`: null, or `names`, `rows`, `squares`, the sum of squared weights, and `nothing`, the rows of weight 0 where there are some.
+Before the checksum come the weights of all clusters and their means, row by row, and for every condition its means, triangle, and the
+weights and means of its clusters.
 """
 
 from __future__ import annotations
@@ -84,7 +85,10 @@ def _condition(one: Condition) -> dict[str, Any]:
 
 
 def _clusters(groups: Groups | None) -> dict[str, Any] | None:
-    return None if groups is None else {"names": list(groups.places), "rows": groups.rows, "squares": groups.squares}
+    if groups is None:
+        return None
+    known = {"names": list(groups.places), "rows": groups.rows, "squares": groups.squares}
+    return known | ({"nothing": groups.nothing} if groups.nothing else {})
 
 
 def _numbers(values: Array) -> bytes:
@@ -204,7 +208,8 @@ def _read_clusters(known: dict[str, Any] | None) -> dict[str, Any] | None:
     named = all(type(name) is str for name in known["names"]) and len(set(known["names"])) == len(known["names"])
     squares = known["squares"]
     counts = type(known["rows"]) is int and known["rows"] >= 0 and isinstance(squares, float | int) and squares >= 0
-    if not named or not counts or not math.isfinite(squares):
+    nothing = known.get("nothing", 0)
+    if not named or not counts or not math.isfinite(squares) or type(nothing) is not int or nothing < 0:
         raise ValueError
     return known
 
@@ -229,7 +234,11 @@ def _read_root(
     count = len(clusters["names"])
     places = {name: k for k, name in enumerate(clusters["names"])}
     weights, means = _array(file, total, count), _array(file, total, count * p).reshape(count, p)
-    return mean, R, Groups(places, weights, means, clusters["rows"], float(clusters["squares"]))
+    return (
+        mean,
+        R,
+        Groups(places, weights, means, clusters["rows"], float(clusters["squares"]), clusters.get("nothing", 0)),
+    )
 
 
 def _is_finite(root: tuple[Array, Array, Groups | None]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from ordag.common.checks import as_list, as_number, check_choice, is_flag, short
 from ordag.common.settings import Settings, choice, declared, flag, setting, whole
-from ordag.common.words import did_you_mean, listed, shown
+from ordag.common.words import did_you_mean, listed, option_words, shown
 from ordag.data.roles import GIVEN_ROLES
 from ordag.errors import Remedy, SettingError
 
@@ -201,11 +201,14 @@ class Reading(Settings):
         "what experiments do to a variable: cut it off from its causes, shift its mean alone, or change its equation",
     )
     environment: str | None = setting(
-        None, _one_name, "column that names the environment of each row, where some equations may be others", typed=str
+        None, _one_name, "column that names the environment of each row, where some equations may differ", typed=str
     )
     leave_out: Sequence[str] = setting((), _names, "labels of experiments or environments whose rows are left out")
     cluster: str | None = setting(
-        None, _one_name, "column that names the group or the subject of each row: rows of one are dependent", typed=str
+        None,
+        _one_name,
+        "column that names the group or the subject of each row: rows that share it are dependent",
+        typed=str,
     )
     clusters: str = choice(
         "within",
@@ -221,32 +224,31 @@ class Reading(Settings):
     difference: int | None = whole(
         1,
         "how many steps to difference is a whole number from 1 on",
-        "take differences of following times, so many times over: 1 for series that drift",
+        "take differences of successive times this many times: 1 for series that drift",
     )
     season: int | None = whole(
         2,
         "the length of a season is a whole number from 2 on",
-        "times in a season, such as 12 months: the mean of each place in it is removed",
+        "length of a season, such as 12 for months: removes the mean of each position in it",
     )
     weights: str | None = setting(None, _one_name, "column with the weight of each row", typed=str)
     strict: bool = flag(False, "refuse a table with columns that would be set aside", typed=True)
     transform: Mapping[str, float | str] | None = setting(
         None,
         _transform,
-        "columns in other units: for each a factor, `log` for its natural logarithm, or `standardise` for its standard deviation as "
-        "the unit",
+        "changes of columns: a factor, `log` for the natural logarithm, or `standardise` to divide by the standard deviation",
     )
     missing: Missing = choice(
         "auto",
         ("auto", "em", "drop", "refuse"),
-        "missing values: use what the incomplete rows hold (`em`), leave these rows out, refuse the table, or, by itself, leave out up to "
-        "2 % of the rows and use them beyond",
+        "missing values: use incomplete rows for the values they have (`em`), `drop` them, `refuse` the table, or `auto`: drop up to "
+        "2 % of the rows, use more than that",
         check=_missing,
     )
     separator: str | None = setting(
-        None, _as_given, "between the fields of a text file: , ; tab or another character", typed=str
+        None, _as_given, "character between the fields of a text file: , ; tab or another", typed=str
     )
-    encoding: str | None = setting(None, _as_given, "of a text file; UTF-8 unless said otherwise", typed=str)
+    encoding: str | None = setting(None, _as_given, "encoding of a text file; default UTF-8", typed=str)
     decimal: str | None = choice(None, (".", ","), "decimal mark of a text file", check=_as_given)
     thousands: str | None = choice(
         None, (",", ".", " ", "'"), "separator of thousands in the numbers of a text file", check=_as_given
@@ -256,9 +258,9 @@ class Reading(Settings):
         None, _cells, "cells that stand for a missing value, such as `-99` or, in text files, `?`"
     )
     sheet: str | None = setting(
-        None, _as_given, "of an Excel or OpenDocument workbook; the first with anything in it by default", typed=str
+        None, _as_given, "sheet of an Excel or OpenDocument workbook; default the first that is not empty", typed=str
     )
-    table: str | None = setting(None, _as_given, "of an SQLite or DuckDB file that has several", typed=str)
+    table: str | None = setting(None, _as_given, "table of an SQLite or DuckDB file that has several", typed=str)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -376,3 +378,8 @@ def without(unwanted: Collection[str], names: Sequence[str]) -> list[Remedy]:
 def split_at(separator: str) -> Remedy:
     """Offer another separator."""
     return Remedy(f"split at {'tabs' if separator == chr(9) else shown(separator)}", {"separator": separator})
+
+
+def setting_words(name: str, value: Any) -> list[str]:
+    """Return a setting of reading as words of a command line."""
+    return ["--no-header"] if name == "header" else option_words(f"--{name.replace('_', '-')}", value)

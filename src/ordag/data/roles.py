@@ -71,8 +71,12 @@ CALENDAR = {
 
 DATE = re.compile(r"\s*(?:\d{4}([-/.])\d{1,2}(?:\1\d{1,2})?|\d{1,2}([-/.])\d{1,2}\2\d{2,4})(?:[T ]\d.*)?\s*")
 
+PART_OF_DATE = "part of a date"
 REGULAR = "a regular counter"
 """The reason of a time that rises by the same from row to row."""
+
+NUMERAL = re.compile(r"\s*[-+]?(?:0|[1-9]\d*)(?:\.\d*)?(?:[eE][-+]?\d+)?\s*")
+"""A number written as text; one with zeros in front is a code."""
 
 ROUNDING = 16 * float(np.finfo(float).eps)
 """Share of the terms of a linear relation that may be left of it where it is exact."""
@@ -190,12 +194,16 @@ def role_of_text(name: str, levels: Levels, holds: str = "text", *, whole: bool)
         return ColumnRole(name, "time", "dates")
     if ROW_NAMES.fullmatch(name.strip()):
         return ColumnRole(name, "id", "row names")
+    if holds == "text" and distinct > max(FEW_VALUES, present // 2) and first and all(map(NUMERAL.fullmatch, first)):
+        return ColumnRole(name, "id", "numbers written as text: convert them to learn from them")
     if present > 2 and distinct == present:
-        return ColumnRole(name, "id", f"{holds}, different in every row")
+        some = "" if whole else f" of the first {levels.rows:,}"
+        return ColumnRole(name, "id", f"{holds}, different in every row{some}")
     if distinct > max(20, present // 2):
         return ColumnRole(name, "id", f"{holds}, with {distinct:,} different values in {present:,} rows")
     if distinct == 1 and whole:
-        return ColumnRole(name, "constant", "the same text in every row")
+        some = " that has one" if present < levels.rows else ""
+        return ColumnRole(name, "constant", f"the same text in every row{some}")
     reason = f"{counted(distinct, 'value')}{'' if whole else ' or more'}" if holds == "text" else holds
     return ColumnRole(name, "category", reason, distinct)
 
@@ -264,7 +272,7 @@ def _by_name(name: str, present: Array, complete: bool) -> tuple[str, str]:
         return ("id", "codes, different in every row") if unique else ("category", counted(distinct, "code"))
     least, most = present.min(), present.max()
     if any(pattern.fullmatch(name) and low <= least and most <= high for pattern, (low, high) in CALENDAR.items()):
-        return "time", "part of a date"
+        return "time", PART_OF_DATE
     return "variable", ""
 
 
@@ -296,7 +304,7 @@ class Relation(NamedTuple):
     words: str
 
     def holds(self, column: Callable[[int], Array]) -> bool:
-        """Return whether it holds in all rows up to rounding; rows with missing values say nothing."""
+        """Return whether the relation holds in all rows up to rounding, ignoring rows with missing values."""
         parts = [c * column(j) for j, c in self.terms.items()]
         value = column(self.column)
         with np.errstate(invalid="ignore"):
@@ -425,17 +433,18 @@ MOST_NAMED = 12
 
 
 def set_aside_sentence(columns: Iterable[ColumnRole], *, hints: bool = True) -> str:
-    """Say which columns were set aside and why, and with `hints` how to hold categories fixed; "" if none was."""
+    """Say which columns were set aside and why, and with `hints` what uses them; "" if none was."""
     aside = [one for one in columns if one.is_set_aside]
     able = [
         one.name for one in aside if one.role == "category" and one.values is not None and one.values <= MOST_LEVELS
     ]
-    hint = f"adjust={able!r} holds {'it' if len(able) == 1 else 'them'} fixed" if hints and able else ""
+    it, them = ("it", "it") if len(able) == 1 else ("one", "them")
+    hint = f"adjust={able!r} holds {them} fixed, cause={able[:1]!r} puts {it} into the graph" if hints and able else ""
     parts = []
     for one in aside[:MOST_NAMED]:
         reason = f"{one.reason}; {hint}" if hint and able == [one.name] else one.reason
-        is_row_names = one.reason == "row names"
-        parts.append("row names" if is_row_names else f"{shown(one.name)}{f' ({reason})' if reason else ''}")
+        is_row_names = one.reason == ROW_NAMES_REASON
+        parts.append(ROW_NAMES_REASON if is_row_names else f"{shown(one.name)}{f' ({reason})' if reason else ''}")
     if len(aside) > MOST_NAMED:
         parts.append(f"{len(aside) - MOST_NAMED} more columns")
     more = f". {hint}" if len(able) > 1 and hint else ""
@@ -443,6 +452,7 @@ def set_aside_sentence(columns: Iterable[ColumnRole], *, hints: bool = True) -> 
     return f"Set aside: {'; '.join(parts)}{more}" if aside else ""
 
 
+ROW_NAMES_REASON = "row names"
 ORDERS_ROWS = "orders the rows"
 """Why a column of times is not a variable where the user names it for that."""
 
@@ -451,14 +461,25 @@ REPEATED_CODES = "codes that repeat"
 
 
 def _row_hints(aside: Sequence[ColumnRole]) -> str:
-    """Offer what uses a column that names subjects or times."""
+    """Offer what uses a column that names subjects or times, and a column of numbers of which nothing else is said."""
     subject = next((one.name for one in aside if one.role == "id" and one.reason == REPEATED_CODES), None)
-    time = next((one.name for one in aside if one.role == "time" and one.reason != "part of a date"), None)
+    time = next((one.name for one in aside if one.role == "time" and one.reason != PART_OF_DATE), None)
+    others = [
+        one.name
+        for one in aside
+        if one.is_number
+        and one.name.strip()
+        and one.name not in (subject, time)
+        and (one.role in ("id", "time") or (one.role == "category" and one.values is None))
+        and one.reason != ROW_NAMES_REASON
+    ]
     said = []
     if subject is not None:
         said.append(f"cluster={subject!r} learns within its values")
     if time is not None:
         said.append(f"time={time!r} with lags=1 learns what follows what")
+    if others:
+        said.append(f"role={ {others[0]: 'variable'}!r} uses {shown(others[0])} all the same")
     return f". {'; '.join(said)}" if said else ""
 
 

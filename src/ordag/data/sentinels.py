@@ -103,7 +103,7 @@ def among_columns(
 
 
 def sentinel_sentence(found: Mapping[str, Sequence[Sentinel]]) -> str:
-    """Ask whether such values stand for missing ones, and say how to read them as such; "" without any."""
+    """Return the question whether such values stand for missing ones, with the option that reads them so; "" without any."""
     places = [
         f"{number(one.value)} in {shown(name)} ({counted(one.rows, 'row')})"
         for name, some in found.items()

@@ -13,7 +13,7 @@ import numpy as np
 
 from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
-from ordag.common.words import counted, listed, quoted
+from ordag.common.words import counted, listed, quoted, shown
 from ordag.data.covariates import CONDITIONS, HELD
 from ordag.data.holding import indicators
 from ordag.data.labelled import Labels
@@ -330,8 +330,13 @@ class Table:
             check_size(self.source.rows, self.names, self._least_rows, self.source.prefix)
 
     def _check_labels(self, moments: Moments) -> None:
-        """Refuse a column that leaves nothing to compare: nearly every row is a condition or a cluster of its own."""
+        """Refuse a column that leaves nothing to compare because nearly every row is its own condition or cluster."""
         labels = self.row_labels
+        if moments.weightless and not moments.rows:
+            raise DataError(
+                "All rows have the weight 0: a weight says how many cases a row stands for.",
+                ["weights"],
+            )
         if labels is None or moments.n >= self._least_rows(len(self.names)) or moments.rows < 2 * moments.n:
             return
         worst = max(labels.names.values(), key=lambda one: len(one.levels or ()))
@@ -347,7 +352,13 @@ class Table:
 
     def _checked(self, moments: Moments) -> Moments:
         counted = moments if self._like is None else moments.counted_like(self._like)
-        check_moments(counted.n, counted.mean, counted.spread, counted.names, self._least_rows)
+        labels = None if self._between else self.row_labels
+        within = (
+            ""
+            if labels is None or labels.cluster is None
+            else f" within the clusters of {shown(labels.names[labels.cluster].name)}"
+        )
+        check_moments(counted.n, counted.mean, counted.spread, counted.names, self._least_rows, within)
         return counted
 
     @cached_property
@@ -409,6 +420,11 @@ class Table:
         if self.series is not None and self.series.taken:
             summary = summary._replace(n=max(summary.n - self.series.taken, 0), rows=summary.rows or summary.n)
         return Moments(**summary._asdict()).leaving_out(self._leave_out)
+
+    @property
+    def apart(self) -> Moments:
+        """Moments with a part for each condition, unchecked: a condition may have a single row."""
+        return self._unadjusted
 
     @property
     def _cluster_means(self) -> Array | None:

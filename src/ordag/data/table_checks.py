@@ -259,9 +259,17 @@ def check_held(n: int, rank: int, left: Array, names: Sequence[str], held: str) 
 
 
 def check_moments(
-    n: int, mean: Array, spread: Array, names: tuple[str, ...], least_rows: LeastRows = least_squares_rows
+    n: int,
+    mean: Array,
+    spread: Array,
+    names: tuple[str, ...],
+    least_rows: LeastRows = least_squares_rows,
+    within: str = "",
 ) -> None:
-    """Refuse moments with too few columns or rows, or with columns that do not vary; `spread` are the lengths of the centred columns."""
+    """Refuse moments with too few columns or rows, or with columns that do not vary; `spread` are the lengths of the centred columns.
+
+    within: where columns vary, such as " within the clusters of site".
+    """
     check_size(n, names, least_rows)
     large = [names[j] for j in np.flatnonzero(~(spread <= LARGEST))]
     if large:
@@ -274,8 +282,9 @@ def check_moments(
             barely = spread[constant].max() > 0.0
             digits = f", or {'changes' if one else 'change'} only in the last digits that float64 holds of {'it' if one else 'them'}"
             remedy = ", or subtract a constant first" if barely else ""
+            where = f"{within}{digits if barely else ''}"
             raise ConstantColumnError(
-                f"{'Column' if one else 'Columns'} {listed(which)} never {'changes' if one else 'change'}{digits if barely else ''}: "
+                f"{'Column' if one else 'Columns'} {listed(which)} never {'changes' if one else 'change'}{where}: "
                 f"leave out what does not vary (columns=…, --columns){remedy}.",
                 remedies=without(set(which), names),
             )

@@ -1,4 +1,4 @@
-r"""What series show by themselves: trends, seasons, and values that drift without returning.
+r"""Test each series for a trend, a season, and drift without return.
 
 For every variable over every long stretch of time, $x_t = a + b t + \varphi x_{t-1} + e_t$ is fitted by least squares, with and without b.
 The t statistic of φ − 1 is that of Dickey and Fuller (1979); over K stretches its mean is held against what unit roots give (Im, Pesaran &

@@ -48,7 +48,7 @@ def together(reading: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, A
 
 @contextmanager
 def way_shown(data: Any, reading: Mapping[str, Any]) -> Iterator[None]:
-    """Let an error about a table, which is read with these settings, say everything else that stands in the way, and the way through."""
+    """Add to an error about a table, read with these settings, all further faults and the settings that avoid them."""
     try:
         yield
     except DataError as error:

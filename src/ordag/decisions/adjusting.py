@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ordag.common.plain import plain, to_json
+from ordag.common.plain import plain
 from ordag.common.words import listed, share, shown
 from ordag.data.moments import Moments
 from ordag.data.table import Table
+from ordag.decisions.answer import Answer
 from ordag.decisions.given_graph import given_graph
 from ordag.errors import SettingError
 from ordag.fit import Fit
@@ -22,6 +23,10 @@ from ordag.model.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+SURE = 0.5
+"""The share of the drawn graphs in which a set is valid, below which it is said to be unsure."""
 
 
 class Estimate(NamedTuple):
@@ -41,7 +46,7 @@ class Estimate(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AdjustmentAnswer:
+class AdjustmentAnswer(Answer):
     """What a graph says of estimating an effect, with estimates where there is a table.
 
     rule: the sets of variables by the graph alone. estimates: one for each set to hold fixed, the optimal one first; of a class in which
@@ -94,7 +99,7 @@ class AdjustmentAnswer:
     def notes(self) -> list[str]:
         """What else the graph says of other variables."""
         rule, said = self.rule, []
-        if rule.has_path and rule.forbidden:
+        if rule.has_path and rule.forbidden and rule.optimal is not None:
             said.append(f"Never hold fixed: {listed(rule.forbidden)} (on the path, or effects of it).")
         if rule.needless:
             said.append(f"No need to hold fixed: {listed(rule.needless)}.")
@@ -102,6 +107,10 @@ class AdjustmentAnswer:
             said.append(f"Instrument: {shown(name)}{f', with {listed(given)} held fixed' if given else ''}.")
         if len(rule.minimal) == MOST_SETS:
             said.append(f"There may be more minimal sets than the {MOST_SETS} that were looked for.")
+        if max((one.valid for one in self.estimates if one.valid == one.valid), default=1.0) < SURE:
+            said.append(
+                "No set is valid in most of the graphs drawn for resamples, so neither the sets nor their estimates are sure."
+            )
         if self.held:
             said.append(f"Held fixed as well, as in the fit: {listed(self.held)}.")
         if self.paths == self.paths:
@@ -109,7 +118,7 @@ class AdjustmentAnswer:
         return said
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         rule = self.rule
         return {
             "source": self.source,
@@ -129,10 +138,6 @@ class AdjustmentAnswer:
             "held": list(self.held),
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag adjust --json` prints."""
-        return to_json(self.to_dict(), indent)
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the first estimate under hidden common causes of any strength."""
         from ordag.show.plots import chart
@@ -142,13 +147,6 @@ class AdjustmentAnswer:
             raise SettingError("There is no estimate to draw: give data to adjust.")
         found = self.sensitivity
         return chart(lambda axes: contours(found, axes), ax)
-
-    def __str__(self) -> str:
-        from ordag.show.decisions import text
-
-        return text(self)
-
-    __repr__ = __str__
 
 
 def adjust(graph: Any, source: str, target: str, data: Any = None, **reading: Any) -> AdjustmentAnswer:

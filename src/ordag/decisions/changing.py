@@ -12,11 +12,12 @@ import numpy as np
 from ordag.common.arrays import Array
 from ordag.common.checks import Seed, as_number, short
 from ordag.common.linalg import triangle, wishart_root
-from ordag.common.plain import plain, records, to_json
+from ordag.common.plain import frame, plain, records
 from ordag.common.words import counted, joined, listed, number, shown
 from ordag.data.moments import Moments
 from ordag.data.reading import split_reading
 from ordag.data.table import Table
+from ordag.decisions.answer import Answer
 from ordag.decisions.claims import holm
 from ordag.decisions.equations import Difference, Equation, compare
 from ordag.decisions.given_graph import any_dag, given_graph
@@ -25,6 +26,7 @@ from ordag.decisions.two_groups import two_groups
 from ordag.errors import ColumnError, SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
+from ordag.graph.graph import arrow
 from ordag.learners.methods import check_settings, recipe_for
 
 if TYPE_CHECKING:
@@ -34,17 +36,20 @@ if TYPE_CHECKING:
 DRAWS = 200
 """Resamples of both tables for the intervals of the shares of equations."""
 
+MOST_ARROWS = 8
+"""Arrows of a learned graph that a note lists."""
+
 PARTS = ("weights", "level", "variance")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Changes:
+class Changes(Answer):
     """The equations of one graph in two tables.
 
     differences: the tests of every variable's equation. corrected: the p-values of weights, level and variance, a row for each variable,
     corrected for their number (Holm). names: what the two groups of rows are called. target: the variable whose change is explained; for
     the mean and the variance: `before`, `after`, `values` (Shapley values of its ancestors' equations and its own) and `low`, `high`
-    (95 % intervals).
+    (95 % intervals). learned: whether the graph was learned from the tables.
     """
 
     graph: Dag
@@ -57,6 +62,7 @@ class Changes:
     names: tuple[str, str] = ("before", "after")
     target: str | None = None
     explained: dict[str, dict[str, Any]] | None = None
+    learned: bool = False
 
     @cached_property
     def columns(self) -> dict[str, list[Any]]:
@@ -79,9 +85,7 @@ class Changes:
     @cached_property
     def equations(self) -> pd.DataFrame:
         """One row per variable, those that changed most surely first."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     def changed(self, j: int) -> list[str]:
         """Return which parts of an equation differ: weights, level, variance."""
@@ -118,15 +122,19 @@ class Changes:
     @property
     def notes(self) -> list[str]:
         """What the reader should know beside the verdict."""
+        arrows = joined([arrow(edge) for edge in self.graph.directed], MOST_ARROWS) or "no arrow"
+        learned = f"The graph was learned from both tables: {arrows}. With another one other equations differ; graph=… (--graph) takes it."
         return [
-            "Level: the expected value with the parents at their mean over both tables. P-values are corrected for their number (Holm)."
+            *([learned] if self.learned else []),
+            "Level: the expected value with the parents at their mean over both tables. P-values are corrected for their number (Holm).",
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         return {
             "rows": list(self.rows),
             "groups": list(self.names),
+            "learned": self.learned,
             "nodes": list(self.graph.nodes),
             "arrows": [list(edge) for edge in self.graph.directed],
             "level": self.level,
@@ -137,23 +145,12 @@ class Changes:
             "explained": self.explained,
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag changes --json` prints."""
-        return to_json(self.to_dict(), indent)
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw what each equation adds to the change of the target; without a target, which parts of every equation differ."""
         from ordag.show.plots import chart
         from ordag.show.plots.decisions import changes
 
         return chart(lambda axes: changes(self, axes), ax)
-
-    def __str__(self) -> str:
-        from ordag.show.decisions import text
-
-        return text(self)
-
-    __repr__ = __str__
 
 
 def changes(
@@ -228,7 +225,8 @@ def changes(
         explained = _explained(known, target, first, second, np.random.default_rng(seed))
     corrected = holm(p_values.ravel()).reshape(p_values.shape)
     rows = (first.rows, second.rows)
-    return Changes(known, fitted[0], fitted[1], differences, corrected, level, rows, names, target, explained)
+    learned = graph is None
+    return Changes(known, fitted[0], fitted[1], differences, corrected, level, rows, names, target, explained, learned)
 
 
 def _learned(first: Moments, second: Moments, method: str, settings: dict[str, Any]) -> Dag:

@@ -1,4 +1,4 @@
-r"""What a DAG claims of a table: each variable is independent of earlier ones that are not its parents, given its parents.
+r"""The claims of a DAG: each variable is independent, given its parents, of earlier variables that are not its parents.
 
 With U the root R of the scatter in columns of length 1, and $u_k$ what the parents P of j leave of column k, the partial correlation of j
 and i given P is $u_i^\top u_j / (\lVert u_i \rVert \lVert u_j \rVert)$. The fit as a whole is the likelihood ratio against the saturated

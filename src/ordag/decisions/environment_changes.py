@@ -11,7 +11,7 @@ import numpy as np
 
 from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.bits import members, packed_columns
-from ordag.common.plain import plain, records
+from ordag.common.plain import frame, plain, records
 from ordag.common.words import counted, joined, shown
 from ordag.data.environments import SHARED, SPARE, Environments
 from ordag.data.moments import Moments
@@ -94,9 +94,7 @@ class EnvironmentChanges:
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per variable and environment, those that changed most surely first, in their level alone after others."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     def changed(self, k: int) -> list[str]:
         """Return which parts of the k-th comparison differ: weights, level, variance."""
@@ -135,7 +133,7 @@ class EnvironmentChanges:
         return "; ".join(said)
 
     def to_dict(self) -> dict[str, Any]:
-        """What differs, in plain values."""
+        """Return what differs, in plain values."""
         return {
             "environments": [
                 {"label": label, "rows": rows} for label, rows in zip(self.labels, self.rows, strict=True)

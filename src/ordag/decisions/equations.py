@@ -1,4 +1,4 @@
-"""One equation of a model fitted to two tables: do its weights, its level, its error variance differ?"""
+"""Compare one equation between two tables: its weights, its level, its error variance."""
 
 from __future__ import annotations
 

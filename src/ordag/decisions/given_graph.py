@@ -30,6 +30,8 @@ def given_graph(graph: Any) -> tuple[AnyGraph, Fit | None]:
     """
     if isinstance(graph, str) and (language := _language_of_text(graph)):
         return _parsed(graph, language, "the text"), None
+    if isinstance(graph, str) and not graph.strip():
+        raise GraphError("The graph is empty: write its arrows, such as a -> b <- c, or give the path of a file.")
     if isinstance(graph, str | PathLike):
         return _read(graph)
     if isinstance(graph, Fit):
@@ -58,6 +60,8 @@ def _read(graph: str | PathLike[str]) -> tuple[AnyGraph, Fit | None]:
         raise UnreadableError(
             f"There is no file {in_marks(path)}: check the path, or give a graph in text, such as 'a -> b <- c'."
         ) from error
+    except ValueError as error:  # letters that no path has
+        raise UnreadableError(f"{short(graph)} is no graph, and no path of a file: {error}.") from error
     except OSError as error:
         raise UnreadableError(f"{spelled(path)}: {error.strerror or error}.") from error
     return parsed_graph(text, path.name), None

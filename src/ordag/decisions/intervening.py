@@ -16,11 +16,13 @@ import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.checks import as_number, short
-from ordag.common.plain import plain, records, to_json
+from ordag.common.plain import frame, plain, records
 from ordag.common.words import did_you_mean, joined, listed, number, share, shown
+from ordag.decisions.answer import Answer
 from ordag.errors import ColumnError, GraphError, SettingError
 from ordag.fit import Fit
 from ordag.graph.acyclic import find_cycle
+from ordag.model.sem import LinearSEM
 from ordag.total_effects import directed
 
 if TYPE_CHECKING:
@@ -54,17 +56,18 @@ class Rules:
             return None
         for j, away in self.shifts.items():
             c[j] += away
-        inverse = np.linalg.inv(np.eye(p) - B)
-        return c @ inverse, omega @ inverse**2
+        total = LinearSEM(B).total_effects() + np.eye(p)  # along the arrows, so that there is 0 where there is no path
+        return c @ total, omega @ total**2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Intervention:
+class Intervention(Answer):
     """Every variable before and after an intervention.
 
     words: what is done. before, after: the means in the learned model, sd_before, sd_after: the standard deviations.
-    low, high: 95 % interval of the mean after, over the graphs drawn for resamples of the rows, each fitted to its resample; nan
-    without such graphs. changed: the share of these graphs in which the mean changes at all.
+    low, high: 95 % interval of the mean after, over the graphs drawn for resamples of the rows, each fitted to its resample with a mean of
+    its own; change_low, change_high: that of the change of the mean; nan without such graphs. changed: the share of these graphs in which
+    the mean changes at all.
     """
 
     names: tuple[str, ...]
@@ -76,6 +79,8 @@ class Intervention:
     sd_after: Array
     low: Array
     high: Array
+    change_low: Array
+    change_high: Array
     changed: Array
     graphs: int
 
@@ -88,6 +93,8 @@ class Intervention:
             "mean_after": plain(self.after),
             "low": plain(self.low),
             "high": plain(self.high),
+            "change_low": plain(self.change_low),
+            "change_high": plain(self.change_high),
             "probability": plain(self.changed),
             "sd_before": plain(self.sd_before),
             "sd_after": plain(self.sd_after),
@@ -96,9 +103,7 @@ class Intervention:
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per variable."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     @property
     def sentence(self) -> str:
@@ -127,24 +132,13 @@ class Intervention:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole answer in plain values."""
+        """Return the whole answer in plain values."""
         return {
             "intervention": self.words,
             "sentence": self.sentence,
             "graphs": self.graphs,
             "variables": records(self.columns),
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag intervene --json` prints."""
-        return to_json(self.to_dict(), indent)
-
-    def __str__(self) -> str:
-        from ordag.show.decisions import text
-
-        return text(self)
-
-    __repr__ = __str__
 
 
 def intervene(
@@ -178,38 +172,45 @@ def intervene(
     nothing = Rules({}, {}, {}).applied(sem.B, sem.omega, fit.moments.mean)
     assert nothing is not None
     done = tuple(sorted({*rules.constants, *rules.shifts, *rules.weights}))
-    draws = _drawn(fit, rules)
-    mean, unknown = fit.moments.mean, np.full(len(fit.names), np.nan)
-    low, high = unknown, unknown
-    if len(draws) >= FEWEST_GRAPHS:
+    means, changes = _drawn(fit, rules)
+    mean, unknown = fit.moments.mean, np.full((2, len(fit.names)), np.nan)
+    ends, change_ends = unknown, unknown
+    if len(changes) >= FEWEST_GRAPHS:
         tails = [50.0 * (1.0 - LEVEL), 50.0 * (1.0 + LEVEL)]
-        low, high = mean + np.percentile(draws, tails, axis=0)
-    changed = (draws != 0.0).mean(axis=0) if len(draws) else unknown
+        ends, change_ends = (np.percentile(one, tails, axis=0) for one in (means + changes, changes))
+    changed = (changes != 0.0).mean(axis=0) if len(changes) else unknown[0]
     return Intervention(
         fit.names,
         words,
         done,
-        mean,
-        mean + change,
-        np.sqrt(nothing[1]),
-        np.sqrt(variances),
-        low,
-        high,
-        changed,
-        len(draws),
+        before=mean,
+        after=mean + change,
+        sd_before=np.sqrt(nothing[1]),
+        sd_after=np.sqrt(variances),
+        low=ends[0],
+        high=ends[1],
+        change_low=change_ends[0],
+        change_high=change_ends[1],
+        changed=changed,
+        graphs=len(changes),
     )
 
 
-def _drawn(fit: Fit, rules: Rules) -> Array:
-    """Return the changes of the means in the graphs that were drawn for resamples, one row for each in which the rules make no cycle."""
-    if fit.posterior is None:
-        return np.zeros((0, len(fit.names)))
-    found = []
-    for B, omega in fit.posterior.models(fit.sample):
-        answer = rules.applied(B, omega, fit.moments.mean)
+def _drawn(fit: Fit, rules: Rules) -> tuple[Array, Array]:
+    """Return the means, and their changes, in the graphs that were drawn for resamples: one row for each in which the rules make no cycle.
+
+    The mean of a resample is independent of its scatter, and as far from that of the rows as theirs is from the truth.
+    """
+    moments, random = fit.moments, np.random.default_rng(0)
+    means, changes = [], []
+    for B, omega in () if fit.posterior is None else fit.posterior.models(fit.sample):
+        away = random.standard_normal(len(moments.R)) @ moments.R / np.sqrt((moments.n - 1.0) * moments.n)
+        answer = rules.applied(B, omega, moments.mean + away)
         if answer is not None:
-            found.append(answer[0])
-    return np.array(found).reshape(-1, len(fit.names))
+            means.append(moments.mean + away)
+            changes.append(answer[0])
+    shape = (-1, len(fit.names))
+    return np.array(means).reshape(shape), np.array(changes).reshape(shape)
 
 
 def _rules(
@@ -218,7 +219,7 @@ def _rules(
     shift: Mapping[str, float],
     rule: Mapping[str, Mapping[str, float]],
 ) -> tuple[Rules, str]:
-    """Check what is to be done, and say it in words."""
+    """Check the intervention, and describe it in words."""
     where = {name: j for j, name in enumerate(names)}
 
     def column(name: str, setting: str) -> int:
@@ -234,6 +235,15 @@ def _rules(
             raise SettingError(f"{setting}={short(given)}: give a number.")
         return found
 
+    for setting, given in (("set", set), ("shift", shift), ("rule", rule)):
+        if given and not isinstance(given, Mapping):
+            raise SettingError(
+                f"{setting}={short(given)}: give the variables with their values, such as {{'dose': 2}}."
+            )
+    if wrong := [one for one in rule.values() if not isinstance(one, Mapping)] if rule else []:
+        raise SettingError(
+            f"rule={short(wrong[0])}: give what a variable follows, such as {{'dose': {{'': 5, 'age': 0.1}}}}."
+        )
     if not (set or shift or rule):
         raise SettingError("set, shift, rule: say what is done to at least one variable, such as set={'dose': 2}.")
     twice = [name for name in rule if name in set]

@@ -17,7 +17,7 @@ from scipy.special import ndtri
 
 from ordag.common.arrays import Array
 from ordag.common.checks import as_list
-from ordag.common.plain import plain, records, to_json
+from ordag.common.plain import Document, frame, plain, records
 from ordag.common.words import about, joined, number, share, shown
 from ordag.errors import CollinearError, SettingError, TooFewRowsError
 from ordag.fit import Fit
@@ -35,7 +35,7 @@ TOGETHER = "together"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointEffect:
+class JointEffect(Document):
     """The effect of each of several causes on `target`, the others being set as well, and of one unit more of all of them.
 
     columns: a row for each cause, and one for all together: estimate, std_error, low, high (as `interval` says, at `level`; of the graphs
@@ -55,9 +55,7 @@ class JointEffect:
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per cause, and one for all together."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     @property
     def sentence(self) -> str:
@@ -118,10 +116,6 @@ class JointEffect:
             "effects": records(self.columns),
             "notes": self.notes,
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag effect --from a,b --json` prints."""
-        return to_json(self.to_dict(), indent)
 
     def __str__(self) -> str:
         rows = [f"  {self.line(k)}" for k in range(len(self.sources) + 1)]

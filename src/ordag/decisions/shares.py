@@ -1,4 +1,4 @@
-r"""How much each equation explains of the change of a target between two models: Shapley values over equations.
+r"""Share the change of a target between two models out among the equations, by Shapley values.
 
 With the equations of a set S from after and the others from before, the target t has the mean $\sum_j a_j T_{jt}$ and the variance
 $\sum_j T_{jt}^2 \omega_j$, with the total effects $T_{jt}$. The value of an equation is what it changes when it joins, averaged over the

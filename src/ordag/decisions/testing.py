@@ -1,4 +1,4 @@
-"""`test`: does this graph hold in these data? The fit as a whole, every independence it claims, every arrow it needs."""
+"""`test`: test a graph on data, as a whole, by every independence that it claims, and by every arrow."""
 
 from __future__ import annotations
 

@@ -14,6 +14,8 @@ from ordag.data.table import Table
 from ordag.errors import ColumnError, DataError, SettingError
 
 DATE = re.compile(r"\d{4}(-\d\d(-\d\d.*)?)?")
+GERMAN = re.compile(r"(?:(\d{1,2})\.)?(\d{1,2})\.(\d{4})")
+"""Dates with points: day, month, year; of months the latter two."""
 
 
 class TwoGroups(NamedTuple):
@@ -33,7 +35,7 @@ def two_groups(data: Any, by: str, values: Sequence[Any] | None, **reading: Any)
     if not isinstance(by, str):
         raise SettingError(f"by={short(by)}: give the name of a column.")
     try:
-        moments = Table(data, **{**reading, "environment": by}).moments
+        moments = Table(data, **{**reading, "environment": by}).needing(lambda _: 1).apart
     except DataError as error:
         if "environment" not in error.settings:
             raise
@@ -68,12 +70,13 @@ def _two_of(labels: list[str], by: str) -> list[str]:
     """Return the two values of a column; of dates, the two months or the two years."""
     if len(labels) == 2:
         return sorted(labels, key=float) if all(_number(one) is not None for one in labels) else labels
-    if all(DATE.fullmatch(one) for one in labels) and len(labels[0]) > 4:
+    dates = sorted(map(_iso, labels))
+    if all(DATE.fullmatch(one) for one in dates) and len(dates[0]) > 4:
         for letters in (7, 4):
-            found = sorted({one[:letters] for one in labels})
+            found = sorted({one[:letters] for one in dates})
             if len(found) == 2:
                 return found
-        hint = f"the beginnings of dates, such as {min(labels)[:7]} and {max(labels)[:7]}"
+        hint = f"two months or other beginnings of dates, such as {dates[0][:7]} and {dates[-1][:7]}"
     elif all(_number(one) is not None for one in labels):
         by_size, middle = sorted(labels, key=float), len(labels) // 2
         hint = (
@@ -89,12 +92,13 @@ def _two_of(labels: list[str], by: str) -> list[str]:
 
 def _rows_of(value: str, labels: list[str], by: str) -> list[int]:
     """Return the labels that a value stands for."""
-    low, dots, high = value.partition("..")
+    low, dots, high = (_iso(part.strip()) for part in value.partition(".."))
     found = [c for c, label in enumerate(labels) if label == value or _number(label) == _number(value) is not None]
     if not found and dots:
-        found = [c for c, label in enumerate(labels) if _between(low.strip(), label, high.strip())]
-    if not found and DATE.fullmatch(value):
-        found = [c for c, label in enumerate(labels) if label.startswith(value) and DATE.fullmatch(label)]
+        found = [c for c, label in enumerate(labels) if _between(low, _iso(label), high)]
+    if not found and DATE.fullmatch(begin := _iso(value)):
+        dates = list(map(_iso, labels))
+        found = [c for c, date in enumerate(dates) if date.startswith(begin) and DATE.fullmatch(date)]
     if not found:
         raise ColumnError(
             f"No row has the value {value!r} of {by!r}.{did_you_mean(value, labels)} It has {quoted(labels, 8)}."
@@ -107,6 +111,15 @@ def _between(low: str, label: str, high: str) -> bool:
     if None not in ends:
         return bool(ends[0] <= ends[1] <= ends[2])  # type: ignore[operator]
     return bool(DATE.fullmatch(label)) and low <= label[: len(low)] and label[: len(high)] <= high
+
+
+def _iso(text: str) -> str:
+    """Return a date such as 31.5.2025, or a month such as 5.2025, as 2025-05-31 or 2025-05; any other text as it is."""
+    found = GERMAN.fullmatch(text)
+    if found is None:
+        return text
+    day, month, year = found.groups()
+    return f"{year}-{int(month):02d}" + (f"-{int(day):02d}" if day else "")
 
 
 def _number(text: str) -> float | None:

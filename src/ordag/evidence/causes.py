@@ -1,4 +1,4 @@
-"""What speaks for the arrows from categories: F tests, group means, and probabilities."""
+"""Evidence for arrows from categories: F tests, group means, and probabilities."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def level_ranks(levels: tuple[str, ...] | list[str] | Any) -> list[int]:
 
 
 def cause_columns(found: Found, names: list[str], found_support: Array | None = None) -> dict[str, Any]:
-    """Return the columns of `Fit.edges` for the arrows from categories, of which `names` are there beside."""
+    """Return the columns of `Fit.edges` for the arrows from categories; `names` are the other columns present."""
     every = cause_arrows(found)
     blank = np.full(len(every), np.nan)
     said: dict[str, Any] = dict.fromkeys(names, blank)

@@ -1,4 +1,4 @@
-"""Compare the graph with factor models without arrows, by BIC: could hidden common causes alone explain the table?
+"""Compare the graph by BIC with factor models without arrows, in which hidden common causes alone explain the table.
 
 A table in which one hidden quantity drives every column passes every check of a graph: the learned arrows fit it, as those of a
 complete graph fit anything. But they take many more numbers to do so. Both models are Gaussian with free error variances, so
@@ -78,7 +78,7 @@ class CommonFactor:
         """State, without numbers, that it explains the table better than the graph or nearly as well."""
         how = "better than" if self.explains else "nearly as well as"
         verb = "explains" if self.factors == 1 else "explain"
-        return f"{causes_in_words(self.factors).capitalize()} of all columns, and no arrow, {verb} the table {how} the graph."
+        return f"{causes_in_words(self.factors).capitalize()} of all columns, without any arrow, {verb} the table {how} the graph."
 
     @property
     def sentence(self) -> str:

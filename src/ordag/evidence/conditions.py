@@ -1,4 +1,4 @@
-r"""Do experiments leave the equations alone that they do not act on?
+r"""Test whether experiments leave the equations of variables unchanged that they do not act on.
 
 The equation of j, with the weights b of all rows that count, is held against each of these conditions: the weights b_c fitted there
 explain the share $1 - \mathrm{RSS}(b_c) / \mathrm{RSS}(b)$ of what b leaves, tested by F. An experiment with side effects, or one that did
@@ -24,7 +24,7 @@ LEVEL = 0.001
 STRONG = 0.05
 """Share of the residual variance that the weights of one condition have to explain to matter."""
 
-ACTIONS = "The experiments have side effects, or did not do what was said."
+ACTIONS = "The experiments have side effects, or their targets are not as declared."
 DIRECTIONS = "Arrows point the wrong way, or the experiments have side effects."
 
 
@@ -79,20 +79,23 @@ def conditions_caution(found: Found) -> Caution | None:
     worst = strong[0]
     where = f"where {shown(worst.label)} was acted on" if worst.label else "where nothing was acted on"
     more = f" ({len(strong)} such cases)" if len(strong) > 1 else ""
-    blame, advice = ACTIONS, "Let the rows say which equations change: name the column as environment (--environment)."
+    blame, advice = (
+        ACTIONS,
+        "Give the column as environment (--environment) instead: the equations that change are then found from the rows.",
+    )
     if found.recipe.rests_on_condition:
         blame, advice = DIRECTIONS, "Let the experiments direct arrows too: method='pooled' (--method pooled)."
     return Caution(
         "conditions",
-        f"The equation of {shown(found.names[worst.variable])} is another {where}: weights of its own explain {share(worst.explained)} of "
-        f"what is left there{more}. {blame}",
+        f"The equation of {shown(found.names[worst.variable])} changes {where}: other weights explain {share(worst.explained)} of the "
+        f"residual variance there{more}. {blame}",
         advice,
         "experiments change other equations",
     )
 
 
 def conditions_finding(found: Found) -> Finding:
-    """Do experiments leave the equations alone that they do not act on?"""
+    """Test whether experiments leave the equations of variables unchanged that they do not act on."""
     caution, differ = conditions_caution(found), differing_equations(found)
     numbers = {"differ": len(differ), "explained": max((one.explained for one in differ), default=0.0)}
     if caution is not None:

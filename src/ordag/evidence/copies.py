@@ -59,7 +59,7 @@ def _labels(codes: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def filled_in(X: Array, mean: Array) -> dict[int, float]:
-    """The columns with many cells of one value that chance does not explain, and the share of these cells.
+    """Return the columns with many cells of one value that chance does not explain, and the share of these cells.
 
     The value occurs `TIMES` as often as any other, lies between the quartiles of the rest, and is the mean of the column or no round
     number; or it is the only one that is no whole number.

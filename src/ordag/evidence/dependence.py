@@ -104,7 +104,7 @@ def row_memory(codes: NDArray[np.intp]) -> Memory | None:
 
 
 def sort_keys(codes: NDArray[np.intp]) -> list[int]:
-    """The columns that the rows are sorted by: one that never falls, or never rises; among rows that agree in it another one; …"""
+    """Return the columns by which the rows are sorted: a monotone one, then among rows equal in it another one, and so on."""
     n, p = codes.shape
     steps = np.diff(codes, axis=0)
     differ = np.array([1.0 - np.square(np.bincount(codes[:, j]) / n).sum() for j in range(p)])
@@ -122,7 +122,7 @@ def sort_keys(codes: NDArray[np.intp]) -> list[int]:
 
 
 def sorted_sum(U: Array) -> Array | None:
-    r"""The ranks of the sum of columns with the largest correlation between neighbours, if the table is sorted by it.
+    r"""Return the ranks of the sum of columns with the largest correlation between neighbours, if the table is sorted by it.
 
     It is Uw with w at the maximum of $w^\top C_1 w / w^\top C_0 w$, C₁ the lagged covariance made symmetric and C₀ that of the columns.
     """

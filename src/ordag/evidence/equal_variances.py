@@ -1,4 +1,4 @@
-r"""Are the error variances equal along the learned order? Bartlett's test.
+r"""Test by Bartlett's test whether the error variances along the learned order are equal.
 
 Let $s_m^2$ be the residual variance of the m-th variable of an order (m = 0, 1, …) regressed on *all* variables before it,
 with $f_m = n - 1 - m$ degrees of freedom. In a true causal order of a Gaussian model these are independent, and

@@ -51,12 +51,12 @@ class Expected:
     def sentence(self) -> str:
         if self.missed is None:
             return (
-                f"By their probabilities {about(self.wrong)} of the arrows are wrong; of those between variables that "
-                f"are joined, {about(self.turned)} point the other way."
+                f"By their probabilities, {about(self.wrong)} of the arrows are wrong; of those whose ends are truly joined, "
+                f"{about(self.turned)} point the wrong way."
             )
         return (
             f"If this graph were the truth, tables of this size would give {about(self.wrong)} wrong arrows, "
-            f"{share(self.turned)} turned round, and miss {share(self.missed)} of the edges "
+            f"{share(self.turned)} reversed ones, and miss {share(self.missed)} of the edges "
             f"({self.replicates} simulated tables)."
         )
 

@@ -1,4 +1,4 @@
-"""Could hidden common causes have made some of the arrows, or all of them? What is found, in numbers and in words.
+"""Decide whether hidden common causes could explain some or all of the arrows, in numbers and in words.
 
 The pooled search is asked where a hidden cause stands (`ordag.learners.pooled.hidden_search`): it puts one in front of variables that
 are nearly all joined, and keeps it where that has the better score. For other methods, and where that finds nothing, models of hidden
@@ -24,7 +24,7 @@ from ordag.learners.pooled.hidden_search import WORTHWHILE
 NAMED, TOLD = 4, 3
 """The most variables that a sentence names for a hidden cause, and the most hidden causes that it lists."""
 
-ADVICE = "Measure what they have in common, or do not read arrows among them as causes."
+ADVICE = "Measure what these columns have in common, or do not read the arrows among them as causes."
 
 
 FEW_VARIABLES = 10

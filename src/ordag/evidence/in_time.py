@@ -1,4 +1,4 @@
-"""What speaks against a graph of rows in time: errors that remember, drifts, trends and seasons."""
+"""Cautions about a graph of rows in time: autocorrelated errors, drifts, trends and seasons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEWEST_ROWS = 20
 
 
 def time_cautions(found: Found) -> list[Caution]:
-    """Return what speaks against the graph of a series, with the setting that helps."""
+    """Return cautions about the graph of a series, each with the setting that helps."""
     return [one for one in (_drift(found), _seasons(found), _trends(found), _memory(found)) if one is not None]
 
 
@@ -26,7 +26,7 @@ def time_findings(found: Found) -> list[Finding]:
     series = found.series
     assert series is not None
     fine = {
-        "memory": "Errors of neighbouring times are not alike.",
+        "memory": "Errors at neighbouring times are uncorrelated.",
         "unit_roots": "Every variable returns to its mean or its trend."
         if not series.difference
         else "Every variable, after differences, returns to its mean.",
@@ -98,7 +98,7 @@ def _memory(found: Found) -> Caution | None:
     return Caution(
         "dependent_rows",
         f"What the graph leaves of {listed(series.names[j] for j in worst)} is alike at neighbouring times (correlation "
-        f"{correlations[worst[0]]:.2f}), and {lags}: rows count for fewer than they are.",
+        f"{correlations[worst[0]]:.2f}), and {lags}: rows tell less than as many independent ones.",
         f"Learn with lags={series.lags + 1} (--lags {series.lags + 1})"
         + (", or with a longer series." if series.lags >= 3 else "."),
         "the errors of neighbouring times are not independent",

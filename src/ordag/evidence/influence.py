@@ -41,13 +41,13 @@ class Lone(NamedTuple):
 
 
 def distances(X: Array) -> Array:
-    r"""Squared Mahalanobis distance of every row from the mean, $(x - \bar x)^\top S^{-1} (x - \bar x)$, S of divisor n − 1."""
+    r"""Return the squared Mahalanobis distance of every row from the mean, $(x - \bar x)^\top S^{-1} (x - \bar x)$, S of divisor n − 1."""
     Q = qr(X - X.mean(axis=0), mode="economic", check_finite=False)[0]
     return np.asarray(np.square(Q).sum(axis=1) * (len(X) - 1.0))
 
 
 def tail(d2: Array, n: int, p: int) -> Array:
-    r"""The chance of a larger distance for one row of n Gaussian ones: $\frac{n}{(n-1)^2} d^2$ is Beta(p/2, (n − p − 1)/2).
+    r"""Return the chance of a larger distance for one row of n Gaussian ones: $\frac{n}{(n-1)^2} d^2$ is Beta(p/2, (n − p − 1)/2).
 
     The exact distribution (Gnanadesikan & Kettenring 1972); for many rows d² is chi-square with p degrees of freedom.
     """

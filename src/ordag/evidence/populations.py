@@ -189,7 +189,7 @@ def _covariance(Z: Array, weights: Array) -> Array:
 
 
 def _two_covariances(Z: Array, first: Array) -> tuple[float, Array]:
-    """Twice the log likelihood of two Gaussian groups, without its constant, and every row's chance to be of the first one, by EM."""
+    """Return twice the log likelihood of two Gaussian groups, up to a constant, and each row's chance of the first, by EM."""
     likelihood = -math.inf
     for _ in range(STEPS):
         logs = []
@@ -207,12 +207,12 @@ def _two_covariances(Z: Array, first: Array) -> tuple[float, Array]:
 
 
 def bound(p: int) -> float:
-    """What `mixture` gains at most in Gaussian rows of one group: of 1,500 tables with p from 1 to 50 and n from 60 to 4000 in all."""
+    """Return the most that `mixture` gained in Gaussian rows of one group, in 1,500 tables (p 1 to 50, n 60 to 4000)."""
     return 3.5 * p + 25.0
 
 
 def spread(X: Array, codes: NDArray[np.intp], random: np.random.Generator) -> Array:
-    """Every value moved at random within the half-way points to its neighbours, where a column has some twice."""
+    """Move repeated values at random within the half-way points to their neighbours."""
     Y = X.copy()
     for j in range(X.shape[1]):
         distinct = np.unique(X[:, j])
@@ -265,7 +265,7 @@ def _log_odds(t: Array, groups: Mixture) -> Array:
 
 
 def valley(t: Array, first: float, second: float) -> float:
-    """The p-value of as many numbers around the middle of two means as around one of them.
+    """Return the p-value that as many values lie around the middle of two means as around one of them.
 
     A density with one peak has no less at the middle than at one of both sides. So if the counts N₀, N₁, N₂ of three intervals of the
     same width are given, one of the binomial tests of N₀ among N₀ + N₁ and among N₀ + N₂ keeps its level: the larger p-value counts.

@@ -1,4 +1,4 @@
-"""What the rows say against independence and one population: one caution for each reason, with what to do about it."""
+"""Cautions about rows that are not independent draws from one population, each with advice."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Sample(NamedTuple):
 
 
 def row_cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
-    """All that the rows of a fit say against its graph; nothing without rows. hasty: nothing that takes another search."""
+    """Return the cautions that the rows of a fit give; none without rows. hasty: leave out those that take another search."""
     rows = None if found.profile is None else found.profile.complete.rows
     if rows is None or len(rows) < FEWEST_ROWS:
         return []
@@ -59,7 +59,7 @@ def row_cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
 
 
 def row_finding(key: str, X: Array, moments: Moments) -> Finding:
-    """One of `CHECKS` as a finding: a warning with what to do, or fine."""
+    """Return one of `CHECKS` as a finding: a warning with advice, or fine."""
     caution = CHECKS[key](Sample.of(X, moments.mean, moments.names, residuals=bool(moments.held)))
     numbers = {"found": caution is not None}
     if caution is None:
@@ -68,7 +68,7 @@ def row_finding(key: str, X: Array, moments: Moments) -> Finding:
 
 
 def dependent_rows(sample: Sample) -> Caution | None:
-    """Rows that are alike by a column's codes, or to their neighbours."""
+    """Return a caution about rows that resemble others with the same code, or their neighbours."""
     by, memory = grouping(sample.codes, sample.counts), row_memory(sample.codes)
     doubt = "the rows are not independent"
     if by is not None:
@@ -76,7 +76,7 @@ def dependent_rows(sample: Sample) -> Caution | None:
         return Caution(
             "dependent_rows",
             f"Rows come in {by.groups:,} groups by {column} and are alike within a group (intraclass correlation {by.alike:.2f}), so they "
-            "count for fewer than they are.",
+            "tell less than as many independent rows.",
             f"Learn within the groups, with cluster={sample.names[by.column]!r} (--cluster {shell_word(sample.names[by.column])}).",
             doubt,
         )
@@ -85,7 +85,7 @@ def dependent_rows(sample: Sample) -> Caution | None:
     like = "in clusters or in time order" if memory.in_blocks else "in a time series"
     return Caution(
         "dependent_rows",
-        f"Neighbouring rows are alike (correlation {memory.least:.2f}), as {like}: they count for fewer than they are.",
+        f"Neighbouring rows are alike (correlation {memory.least:.2f}), as {like}: they tell less than as many independent rows.",
         "Name the column that says which rows belong together (cluster, --cluster) or when they were measured (time and lags); else "
         "learn from rows far apart.",
         doubt,
@@ -93,7 +93,7 @@ def dependent_rows(sample: Sample) -> Caution | None:
 
 
 def groups_of_rows(sample: Sample) -> Caution | None:
-    """Two groups with other means, or with other relations."""
+    """Return a caution about two groups of rows with different means or relations."""
     doubt = "the rows come from two groups"
     split = two_groups(sample.X)
     if split is not None and split.found:
@@ -102,7 +102,7 @@ def groups_of_rows(sample: Sample) -> Caution | None:
         return Caution(
             "groups_of_rows",
             f"The rows fall into two groups ({share(1.0 - split.share)} and {share(split.share)}) that differ most in {listed(names)}: "
-            "what differs between groups looks like arrows.",
+            "differences between groups look like arrows.",
             "If a column says which group a row is in, name it (environment, --environment); else find out what the groups are.",
             doubt,
         )
@@ -121,26 +121,26 @@ def groups_of_rows(sample: Sample) -> Caution | None:
 
 
 def duplicate_rows(sample: Sample) -> Caution | None:
-    """Rows that repeat others, more than chance explains."""
+    """Return a caution about rows that repeat others more often than chance explains."""
     copies = duplicates(sample.codes)
     if copies is None or copies.share < REPEATED or copies.copied < COPIED:
         return None
     return Caution(
         "duplicate_rows",
-        f"{share(copies.share)} of the rows repeat others in every column: they count for more than they are.",
+        f"{share(copies.share)} of the rows repeat others in every column, so the same information counts twice.",
         "Leave the copies out, unless these are different cases.",
     )
 
 
 def filled_cells(sample: Sample) -> Caution | None:
-    """Cells that hold the mean of their column, or another value that was put in."""
+    """Return a caution about cells filled with the mean of their column or another value."""
     filled = filled_in(sample.X, sample.mean)
     if not filled:
         return None
     worst = max(filled, key=lambda j: filled[j])
     return Caution(
         "filled_cells",
-        f"Cells of {listed(sample.names[j] for j in filled)} hold one and the same value ({share(filled[worst])} of "
+        f"Cells of {listed(sample.names[j] for j in filled)} hold the same value ({share(filled[worst])} of "
         f"{shown(sample.names[worst])}), as if missing values were filled in: such cells weaken correlations.",
         "Leave these cells empty: incomplete rows are used for what they hold (missing='em').",
         "cells were filled in",
@@ -148,14 +148,14 @@ def filled_cells(sample: Sample) -> Caution | None:
 
 
 def influence_caution(found: Found) -> Caution | None:
-    """One row that decides."""
+    """Return a caution about a single row that changes many arrows."""
     lone = deciding_row(found)
     if lone is None:
         return None
     return Caution(
         "influence",
-        f"Without row {lone.row + 1:,}, {share(lone.kept)} of the arrows stay (without an ordinary row {share(lone.ordinary)}).",
-        "Check that row, and believe the arrows that stay without it.",
+        f"Without row {lone.row + 1:,}, only {share(lone.kept)} of the arrows remain ({share(lone.ordinary)} without a typical row).",
+        "Check that row, and trust the arrows that remain without it.",
         "one row decides",
     )
 
@@ -169,6 +169,6 @@ CHECKS: dict[str, Callable[[Sample], Caution | None]] = {
 
 FINE = {
     "groups_of_rows": "The rows do not fall into two groups.",
-    "duplicate_rows": "Rows do not repeat others.",
-    "filled_cells": "No column holds one value too often.",
+    "duplicate_rows": "No more rows repeat others than chance explains.",
+    "filled_cells": "No column repeats one value suspiciously often.",
 }

@@ -1,4 +1,4 @@
-r"""Have the columns been standardised, or scaled in another way that takes their variances from them?
+r"""Detect columns that were standardised, or scaled in another way that makes their variances meaningless.
 
 The order is read off variances, so a table whose columns have been rescaled to be alike carries no information about directions. It
 counts as scaled if one measure of spread is the same for all columns, whatever its value:
@@ -58,7 +58,7 @@ class Scale(NamedTuple):
 
 
 def scale_of(moments: Moments, profile: Profile | None = None, *, same_units: bool = False) -> Scale:
-    """What the variances, and the rows where they are there, say about scaling."""
+    """Return how the columns seem to have been scaled, from their variances and, if available, the rows."""
     variances = np.asarray(moments.variances)
     spread = float(variances.max() / variances.min())
     profile = None if profile is None else profile.complete
@@ -78,7 +78,7 @@ def scale_of(moments: Moments, profile: Profile | None = None, *, same_units: bo
 
 
 def _shared(variances: Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """The columns in groups of the same variance; of many columns a fifth, so that a group is no coincidence."""
+    """Return the columns in groups of the same variance; of many columns a fifth, so that a group is no coincidence."""
     order = np.argsort(variances)
     ordered = variances[order]
     group = np.concatenate([[0], np.cumsum(ordered[1:] > (1.0 + SAME) * ordered[:-1])])
@@ -89,7 +89,7 @@ def _shared(variances: Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
 
 
 def _near(moments: Moments, variances: Array) -> bool:
-    """Whether the variances may all be equal, but for chance."""
+    """Return whether the variances differ by no more than chance explains."""
     n, p = moments.n, moments.p
     i, j = sorted((int(np.argmin(variances)), int(np.argmax(variances))))
     S = moments.scatter
@@ -113,7 +113,7 @@ def _scaled_rows(profile: Profile) -> Kind:
 
 
 def _same(values: Array, tolerance: float, unit: Array | None = None) -> bool:
-    """Whether values are equal for all columns, as a share of themselves or of another measure."""
+    """Return whether a measure is equal for all columns, relative to itself or to another measure."""
     return float(np.ptp(values)) <= tolerance * float(np.min(np.abs(values) if unit is None else unit))
 
 
@@ -135,7 +135,7 @@ def describe(scale: Scale, p: int) -> str:
 
 
 def scale_finding(moments: Moments, scale: Scale) -> Finding:
-    """Have the columns been made alike?"""
+    """Report whether the columns were scaled to a common size."""
     p = moments.p
     numbers = {
         "kind": scale.kind,

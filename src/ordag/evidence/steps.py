@@ -1,4 +1,4 @@
-"""How clear was every step of an ordering? Each is tested against all its candidates (docs/numerics.md, "Steps")."""
+"""Test every step of an ordering against all its candidates (docs/numerics.md, "Steps")."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Steps:
     matters: Mask
 
     def group(self, step: int) -> tuple[str, ...]:
-        """The names of a step's tie group, the chosen one first; empty where nothing is tied with it."""
+        """Return the names of a step's tie group, the chosen one first; empty where nothing is tied with it."""
         others = [self.names[b] for b in self.tied[step].tolist() if b != step]
         return (self.names[step], *others) if others else ()
 
@@ -58,7 +58,7 @@ class Steps:
 
 
 def step_evidence(ordering: Ordering, joined: Links, alpha: float, before: Mask | None = None) -> Steps:
-    """Every step against all its candidates; `joined` are the columns that the graph joins."""
+    """Return every step against all its candidates; `joined` are the columns that the graph joins."""
     p = len(ordering.order)
     listed = p if p <= LISTED_UP_TO else LISTED
     runner_up, p_value = np.full(p, -1), np.full(p, np.nan)

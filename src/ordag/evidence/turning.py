@@ -1,4 +1,4 @@
-r"""How far apart would error variances have to be for an arrow to point the other way?
+r"""Compute the ratio of error variances that would reverse each arrow.
 
 Let a → b be an arrow along an order, and $v_a, v_b, c$ the variances and the covariance of the two given everything before a. If b
 came first instead, its error variance would be $v_b$ and that of a would be $v_a - c^2/v_b$. So the arrow can only be wrong if
@@ -30,7 +30,7 @@ class Turning(NamedTuple):
 
 
 def turning_factors(found: Found) -> Turning | None:
-    """Those of the arrows along the order of a fit; None where it has no order or no such arrow."""
+    """Return the reversing factors of the arrows along the order of a fit; None without an order or such an arrow."""
     if found.factor is None:
         return None
     ordering = found.known_ordering

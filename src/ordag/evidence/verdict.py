@@ -126,7 +126,7 @@ class Verdict:
                 sentences.append("That is chance alone; the units decide the rest.")
             sentences.append(
                 "On four published networks, whose error variances lie far apart, "
-                f"{PUBLISHED} of the arrows were turned round."
+                f"{PUBLISHED} of the arrows were reversed."
             )
         sentences.append(str(self.numbers.get("probabilities", "")))
         return " ".join(filter(None, sentences))
@@ -143,7 +143,7 @@ class Verdict:
 def quick_verdict(
     found: Found, *, same_units: bool = False, tables: int | None = None, forecast: bool = True
 ) -> Verdict:
-    """The verdict on what was found, from its moments, its order and a sample of its rows: it takes about a second at most.
+    """Return the verdict on a learned graph, from its moments, its order and a sample of its rows, in about a second at most.
 
     same_units: the user states that all columns are in comparable units.
     tables: how many simulated tables to forecast from. forecast: False leaves the forecast out, which takes most of the time.
@@ -226,7 +226,7 @@ def _next_for_open(found: Found) -> str:
 def _class_verdict(
     found: Found, reasons: Counter[str], same_units: bool, beware: list[Caution], wrong: Forecast
 ) -> Verdict:
-    """What the class has directed, and the tier of what an order has."""
+    """Return the verdict on a class: the edges that it directs, and the tier of those directed by an order."""
     said = _counted(found, reasons)
     if not reasons["variance"]:
         return Verdict(None, said, wrong())
@@ -251,7 +251,7 @@ class _Grounds(NamedTuple):
 
 
 def _graded(found: Found, same_units: bool, which: str, beware: list[Caution], wrong: Forecast) -> Verdict:
-    """The tier of directions that rest on variances alone; `which` begins the sentence."""
+    """Return the tier of directions that rest on variances alone; `which` begins the sentence."""
     test = equality_test(found)
     scale = scale_of(found.moments, found.profile, same_units=same_units)
     turning = turning_factors(found)
@@ -347,7 +347,7 @@ def _assumed(test: EqualVariances, closest: Mapping[str, Any] | None) -> str:
 
 
 def _counted(found: Found, reasons: Counter[str]) -> str:
-    """How many edges have their direction from where, in one sentence."""
+    """Return a sentence that counts the edges by what directs them."""
     probabilities = found.probabilities
     sure = (
         f" (with a probability of {DECIDED:g} or more each, if there is an edge)" if probabilities is not None else ""
@@ -383,7 +383,7 @@ def _counted(found: Found, reasons: Counter[str]) -> str:
 
 
 def _pooled_verdict(found: Found, reasons: Counter[str], wrong: Forecast) -> Verdict:
-    """What every arrow rests on, and how far apart the error variances are."""
+    """Return the verdict of a pooled search: what directs the arrows, and how far apart the error variances are."""
     spread = found.result.spread
     sentence = f"{_counted(found, reasons)} {spread_sentence(found)}"
     if found.settings.get("units") and spread > COMPARABLE:

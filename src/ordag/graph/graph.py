@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ordag.common.arrays import Mask
 from ordag.common.checks import short
 from ordag.common.markup import card, figure, sentence
-from ordag.common.words import counted, listed, shown
+from ordag.common.words import counted, did_you_mean, listed, shown
 from ordag.errors import GraphError, GraphFormatError
 from ordag.graph.acyclic import reachable
 from ordag.graph.checks import checked_adjacency, checked_nodes, checked_pairs, loop, read_only
@@ -195,7 +195,8 @@ class Graph:
         try:
             return self._index[name]
         except (KeyError, TypeError):
-            raise GraphError(f"no node is named {shown(str(name))}; there are {listed(self.nodes)}") from None
+            hint = did_you_mean(name, self.nodes) if isinstance(name, str) else ""
+            raise GraphError(f"The graph has no node {shown(str(name))}.{hint} It has {listed(self.nodes)}.") from None
 
     @cached_property
     def _index(self) -> dict[str, int]:

@@ -96,18 +96,19 @@ class CvsSettings(MethodSettings):
     parents: str = choice(
         "test",
         PARENT_RULES,
-        "choose parents by tests, or by backward elimination (no level to set): BIC, or an edge prior",
+        "choose parents by tests, or by backward elimination with BIC or an edge prior (no level to set)",
     )
     correction: str = choice(
         "none",
         CORRECTIONS,
-        "for many variables bh controls the false-discovery rate of edges (not of directions) at alpha, bonferroni any false edge",
+        "correction for many tests: bh keeps the false-discovery rate of edges (not of directions) at alpha, bonferroni the chance of "
+        "any false edge",
     )
     direction: str = choice("forward", RULES, "find causes first, or effects first")
     variance: Any = choice(
         None,
         ("auto", *ESTIMATORS),
-        "how conditional variances are estimated; if not given least-squares, and sparse where there are too few rows for it; auto "
+        "estimator of conditional variances; default least-squares, or sparse if there are too few rows for that; auto "
         "compares the two",
         check=_variance,
         plain=lambda value: value if value is None or isinstance(value, str) else type(value).__name__,
@@ -115,12 +116,10 @@ class CvsSettings(MethodSettings):
     device: str = setting(
         "cpu",
         _device,
-        "where the order is found: cpu, or a device of PyTorch such as cuda; the answer is the same",
+        "device that computes the order: cpu, or a PyTorch device such as cuda; the answer is the same",
         typed=str,
     )
-    split: bool = flag(
-        False, "test arrows on other rows than those that they were learned from, half of each", typed=True
-    )
+    split: bool = flag(False, "learn from one half of the rows and test the arrows on the other", typed=True)
 
     @property
     def least_rows(self) -> None:

@@ -58,7 +58,7 @@ all of them."""
 
 @cache
 def settings_of(method: str) -> tuple[str, ...]:
-    """The names of the settings of a method; for "auto" those of any."""
+    """Return the names of the settings of a method; for "auto" those of all methods."""
     if method == "auto":
         return tuple(dict.fromkeys(name for one in METHODS for name in settings_of(one)))
     every = [field.name for field in fields(MethodSettings)]
@@ -66,11 +66,17 @@ def settings_of(method: str) -> tuple[str, ...]:
     return (*own, *every)
 
 
+SCIKIT_LEARNS = {"random_state": "seed", "n_jobs": "workers"}
+"""What settings of functions are called in scikit-learn's estimators, and here."""
+
+
 def check_settings(method: str, settings: Mapping[str, Any]) -> None:
     """Refuse an unknown method, and settings that it does not have or, for "auto", that no method has together."""
     check_choice("method", method, AUTO)
     known = settings_of(method)
     unknown = [name for name in settings if name not in known]
+    for name in [one for one in unknown if one in SCIKIT_LEARNS]:
+        raise SettingError(f"{name} is the name in estimators; functions call it {SCIKIT_LEARNS[name]}.")
     if unknown and method == "auto":
         which = "is a setting" if len(unknown) == 1 else "are settings"
         hint = did_you_mean(unknown, known)
@@ -83,7 +89,7 @@ def check_settings(method: str, settings: Mapping[str, Any]) -> None:
 
 
 def recipe_for(table: Table, method: str, settings: Mapping[str, Any]) -> MethodSettings:
-    """The settings of a method that was named, or of the one that "auto" stands for with this table and these settings."""
+    """Return the settings of the named method, or of the one that "auto" chooses for this table and these settings."""
     n = table.needing(few_rows).n if method == "auto" else 0
     name, given = _settled(method, len(table.names), n, settings)
     if method == "auto" and name == "cvs" and set(settings) <= set(settings_of("pooled")):
@@ -92,7 +98,7 @@ def recipe_for(table: Table, method: str, settings: Mapping[str, Any]) -> Method
 
 
 def _refuse_standardised(table: Table) -> None:
-    """Refuse a table whose columns have all been standardised, where `auto` comes to a method that orders by variance."""
+    """Refuse a table of standardised columns where `auto` would choose a method that orders by variance."""
     moments = table.moments
     if moments.n < pooled_rows(moments.p) or not is_standardised(moments):
         return
@@ -166,7 +172,7 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
 
 
 def _left_out(table: Table, recipe: MethodSettings) -> list[str]:
-    """Say that a method on rows takes the complete ones, where others are used for the rest."""
+    """Warn that a method on rows uses the complete ones only, while other parts use all."""
     rows = table.rows if recipe.needs_rows and table.missing in ("auto", "em") else None
     if rows is None or table.source is None:
         return []

@@ -59,7 +59,7 @@ def directed(
     oriented = orient_by_order(graph, [graph.nodes[j] for j in ordering.order], way, known=known)
     if oriented.conflicts:
         arrows = joined([f"{a} → {b}" for a, b in oriented.conflicts])
-        kept = "were kept" if way == "class" else "were turned round"
+        kept = "were kept" if way == "class" else "were reversed"
         warnings = (*warnings, f"The order contradicts arrows of the equivalence class: {arrows}. They {kept}.")
     return {"graph": oriented.graph, "ordering": ordering, "oriented": oriented, "warnings": warnings}
 

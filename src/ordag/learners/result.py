@@ -100,7 +100,7 @@ class Result:
         return Level("p_value", None, math.comb(found.moments.p, 2), 1.0)
 
     def compelled(self, found: Learned) -> Links:
-        """Return the arrows of an equivalence class that was found without a look at variances."""
+        """Return the arrows of an equivalence class that was found without using variances."""
         graph: Graph = found.graph if found.oriented is None else found.oriented.before
         return graph.arrows if isinstance(graph, Cpdag) else NO_LINKS
 

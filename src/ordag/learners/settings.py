@@ -52,14 +52,14 @@ class MethodSettings(Settings):
     knowledge: KnowledgeLike | None = setting(
         None,
         lambda _, value: None if value is None else Knowledge.of(value),
-        "a file of what is known beforehand: tiers, required and forbidden arrows, roots, sinks",
+        "a file with background knowledge: tiers, required and forbidden arrows, roots, sinks",
         typed=Path,
         plain=lambda value: None if value is None else value.to_dict(),
     )
     min_effect: float | None = setting(
         None,
         _min_effect,
-        "leave out edges whose standardised effect, |weight| · sd(source)/sd(target), is smaller: 0.1, say",
+        "leave out edges whose standardised effect, |weight| · sd(source)/sd(target), is smaller than this, such as 0.1",
         typed=float,
         least=0.0,
         most=1.0,
@@ -133,7 +133,7 @@ class MethodSettings(Settings):
         return True
 
     def reseeded(self, random: np.random.Generator) -> Self:
-        """The same settings for the moments of another sample, with other random numbers where there are any."""
+        """Return the same settings for the moments of another sample, with other random numbers where there are any."""
         changed: dict[str, Any] = {"seed": random} if hasattr(self, "seed") else {}
         return replace(self.alone(), **changed)
 
@@ -142,11 +142,11 @@ class MethodSettings(Settings):
         return found
 
     def alone(self) -> Self:
-        """The same settings for the graph that the search itself finds, where `learn` would go on from it."""
+        """Return the same settings without the steps that `learn` adds after the search."""
         return self
 
     def hurried(self) -> Self:
-        """The same settings with less search, for learning again and again."""
+        """Return the same settings with a shorter search, for repeated learning."""
         return self
 
     @property
@@ -162,12 +162,12 @@ PENALTIES = ("bic", "ebic", "adaptive")
 
 
 def level_of_tests() -> Any:
-    """The setting `alpha`."""
+    """Return the setting `alpha`."""
     return setting(0.01, level, "level of the tests, between 0 and 1", typed=float, least=0.0, most=1.0)
 
 
 def edge_test(*, rows: bool = False) -> Any:
-    """The setting `test`: a name, or a function (r, n, k) → p-values; with `rows` also one (x, y, Z) → p-value, or None."""
+    """Return the setting `test`: a name, or a function (r, n, k) → p-values; with `rows` also one (x, y, Z) → p-value, or None."""
 
     def check(_: str, value: Any) -> Any:
         if rows and (value is None or row_test(value) is not None):
@@ -180,7 +180,9 @@ def edge_test(*, rows: bool = False) -> Any:
         (*TESTS, *ROW_TESTS) if rows else TESTS,
         "test of zero partial correlation"
         + (
-            ", or of independence by the rows themselves; if not given fisher-z, or the estimator's own" if rows else ""
+            ", or of independence computed from the rows; default fisher-z, or the test of the estimator"
+            if rows
+            else ""
         ),
         check=check,
         plain=lambda value: value if value is None or isinstance(value, str) else getattr(value, "__name__", "custom"),
@@ -188,7 +190,7 @@ def edge_test(*, rows: bool = False) -> Any:
 
 
 def penalty_of_edges(wanted: str, *, none: bool) -> Any:
-    """The setting `penalty`; `none` allows 0, and `wanted` says what a number may be."""
+    """Return the setting `penalty`; `none` allows 0, and `wanted` describes the numbers allowed."""
 
     def check(name: str, value: Any) -> Penalty:
         if isinstance(value, str) and value in PENALTIES:
@@ -207,7 +209,7 @@ def penalty_of_edges(wanted: str, *, none: bool) -> Any:
 
 
 def penalty_from_text(text: str) -> Penalty:
-    """A word, or a number."""
+    """Parse the name of a penalty, or a number."""
     if text in PENALTIES:
         return text
     try:
@@ -217,11 +219,13 @@ def penalty_from_text(text: str) -> Penalty:
 
 
 def way_to_direct() -> Any:
-    """The setting `orient_by_order`."""
-    help = "direct the edges along the order that cvs finds, within the class, or whatever it says"
+    """Return the setting `orient_by_order`."""
+    help = "direct the edges along the order of cvs: only those that the class leaves open (class), or all of them (skeleton)"
     return choice(None, WAYS, help, bare="class")
 
 
 def kicks(help: str) -> Any:
     """Restarts from disturbed graphs; chosen by the search if not given."""
-    return whole(0, "how many fruitless kicks end the search is a whole number, 0 for no kick", help)
+    return whole(
+        0, "the number of kicks without improvement that end the search is a whole number, 0 for no kick", help
+    )

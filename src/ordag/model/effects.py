@@ -20,6 +20,7 @@ from ordag.common.arrays import Array, Mask
 from ordag.common.checks import short
 from ordag.common.linalg import lengths, triangle
 from ordag.common.markup import MOST_ROWS, arrow, card, sentence, table
+from ordag.common.plain import Document, frame
 from ordag.common.words import about, counted, did_you_mean, harmless, joined, listed, number, share, shown
 from ordag.errors import ColumnError, SettingError
 from ordag.graph.links import Links
@@ -40,7 +41,7 @@ IMPROBABLE = 0.05
 
 
 @dataclass(frozen=True)
-class Effect:
+class Effect(Document):
     """The total effect of `source` on `target`: how much the target changes when the source is raised by one.
 
     estimate: that of the learned graph, 0 where no directed path was found in it.
@@ -166,8 +167,6 @@ class Effects:
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row for each pair with a path in the learned graph: source, target, estimate, std_error, low, high."""
-        import pandas as pd
-
         source, target = np.nonzero(self.path_found)
         columns: dict[str, Any] = {
             "source": [self.names[i] for i in source],
@@ -175,7 +174,7 @@ class Effects:
         }
         for name in ("estimate", "std_error", "low", "high"):
             columns[name] = getattr(self, name)[source, target]
-        return pd.DataFrame(columns)
+        return frame(columns)
 
     def _repr_html_(self) -> str:
         source, target = np.nonzero(self.path_found)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from ordag.common.arrays import Array
 from ordag.common.checks import Seed, as_list, as_number, as_numbers, check_function, checked_seed, is_whole, short
 from ordag.common.markup import arrow, card, figure, isolated, table
 from ordag.common.words import News, counted, number, shown
+from ordag.data.moments import Moments
 from ordag.graph.acyclic import topological_order
 from ordag.graph.checks import checked_nodes
 from ordag.graph.dag import Dag
@@ -33,20 +34,6 @@ DRAWN_NUMBERS = 1 << 22
 
 ARROW_COST = 64
 """An arrow by itself costs about as much as so many entries of a product of matrices."""
-
-
-@runtime_checkable
-class MomentsLike(Protocol):
-    """Data as this package needs them: number of rows, mean, names, and R with RᵀR the centred scatter."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def mean(self) -> Array: ...
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def R(self) -> Array: ...
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -246,14 +233,14 @@ class LinearSEM:
                 progress(News(f"{done:,} of {counted(n, 'row')} drawn", done / n))
         return X
 
-    def log_likelihood(self, data: MomentsLike | ArrayLike) -> float:
+    def log_likelihood(self, data: Moments | ArrayLike) -> float:
         r"""$\sum_j -\frac n2 \log(2\pi\omega_j) - \mathrm{RSS}_j / (2\omega_j)$, of all rows together.
 
         $\mathrm{RSS}_j$ is the sum of squares of column j of $x - xB - \text{intercept}$ over the rows x.
         From moments it is the squared length of column j of $R(I - B)$ plus n times the square of the mean's
         error: no covariance matrix is formed or inverted.
         """
-        if isinstance(data, MomentsLike):
+        if isinstance(data, Moments):
             if data.names != self.names:
                 raise errors.ColumnError("The moments and the model must have the same names in the same order.")
             n = data.n

@@ -14,9 +14,11 @@ from dataclasses import replace
 import numpy as np
 
 from ordag.common.arrays import Array, Mask
-from ordag.common.linalg import EPSILON, lengths
-from ordag.common.words import collinear, counted, shown
+from ordag.common.linalg import EPSILON, lengths, triangle
+from ordag.common.words import collinear, counted, joined, shown
 from ordag.data.moments import Moments
+from ordag.data.reading import without
+from ordag.data.roles import WIDEST_RELATION
 from ordag.errors import CollinearError, PrecisionError
 from ordag.order.cholesky import Pivots
 from ordag.order.factor import Factor
@@ -27,6 +29,10 @@ NEGLIGIBLE = 1e-9
 
 HOPELESS = 1.0
 """A variance whose relative uncertainty reaches this is noise."""
+
+
+SPENT_SHARE = 1e-13
+"""The share of its length below which nothing is left of a column."""
 
 
 def noise(condition: Array, *, squared: bool) -> Array:
@@ -77,7 +83,15 @@ def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertaint
     """Raise for variable m, of which only rounding is left; `share` is the part of each other variable in it."""
     involved = [names[j] for j in np.flatnonzero(np.abs(share) > 1e-8)]
     if len(involved) <= 8:
-        raise CollinearError(collinear(names[m], involved))
+        given = "Within the clusters, " if moments.clusters is not None and len(moments.clusters.places) > 1 else ""
+        if moments.held:
+            given = f"{given[:-2]} and with " if given else "With "
+            given += f"{joined([shown(one.name) for one in moments.held])} held fixed, "
+        words = collinear(names[m], involved)
+        raise CollinearError(
+            f"{given}{words[:1].lower()}{words[1:]}" if given else words,
+            remedies=without(_spare(moments, names, names[m]), moments.names),
+        )
     if moments.squared:
         remedy = "A covariance matrix keeps half the digits of its rows: give the rows instead, or fewer columns."
     else:
@@ -87,6 +101,19 @@ def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertaint
         f"At step {m + 1} of {moments.p}, {shown(names[m])} given {counted(len(involved), 'column')} before it has {digits} left of its "
         f"variance. {remedy}"
     )
+
+
+def _spare(moments: Moments, names: list[str], first: str) -> list[str]:
+    """Return the columns that can go for the others to be independent, `first` and those that follow from others before them."""
+    left = [moments.names.index(name) for name in names if name != first]
+    R, spare = moments.R / column_lengths(moments), [first]
+    least = math.sqrt(SPENT_SHARE) if moments.squared else SPENT_SHARE
+    while len(left) <= WIDEST_RELATION:
+        gone = np.flatnonzero(np.abs(triangle(R[:, left]).diagonal()) <= least)
+        if not len(gone):
+            break
+        spare.append(moments.names[left.pop(int(gone[0]))])
+    return spare
 
 
 def _undecided(

@@ -115,7 +115,9 @@ class HoledRowResampler:
 
     @cached_property
     def _rows(self) -> Reweighted:
-        return Reweighted(self.X, self.base.mean, self.base.covariance())
+        return Reweighted(
+            self.X, self.base.mean, self.base.covariance(), 0.0 if self.base.holes is None else self.base.holes.prior
+        )
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
         random, count, n = np.random.default_rng(seed), len(self.X), self.base.n

@@ -119,7 +119,7 @@ def _said(one: ColumnRole, j: int | None, profile: Profile | None) -> list[Said]
     if one.values == 2:
         found.append(Said("two values"))
     elif one.values is not None:
-        action = {"words": "take it for a category", "role": "category"}
+        action = {"words": "treat it as a category", "role": "category"}
         found.append(Said(f"{one.values} values: codes without an order?", f"--category {name}", action))
     elif profile is not None and _is_skewed(profile, j):
         action = {"words": "take its logarithm", "unit": "log"}
@@ -129,10 +129,11 @@ def _said(one: ColumnRole, j: int | None, profile: Profile | None) -> list[Said]
 
 def _said_of_others(one: ColumnRole, name: str) -> Said:
     if one.role == "category" and one.values is not None and one.values <= MOST_LEVELS:
-        return Said("set aside", f"--adjust {name} holds it fixed", {"words": "hold it fixed", "role": "covariate"})
+        typed = f"--adjust {name} holds it fixed, --cause {name} puts it into the graph"
+        return Said("set aside", typed, {"words": "hold it fixed", "role": "covariate"})
     if one.is_number and one.role in ("id", "time", "derived") and one.name.strip():
-        typed = f"--role {shell_word(f'{one.name}=variable')} uses it all the same"
-        return Said("set aside", typed, {"words": "use it all the same", "role": "variable"})
+        typed = f"--role {shell_word(f'{one.name}=variable')} uses it anyway"
+        return Said("set aside", typed, {"words": "use it anyway", "role": "variable"})
     return Said("set aside")
 
 

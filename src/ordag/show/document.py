@@ -65,7 +65,9 @@ def document(
         "changes": None if fit.changes is None else differences(fit.changes),
         "levels": both_levels(fit),
         "warnings": [_sentence(sentence) for sentence in fit.warnings],
-        "notes": [harmless(sentence) for sentence in (legend(fit), *notes(fit), EARLIER * fit.has_earlier) if sentence],
+        "notes": [
+            harmless(sentence) for sentence in (*legend(fit), *notes(fit), EARLIER * fit.has_earlier) if sentence
+        ],
         "names": view.names,
         "categories": _categories(fit, view),
         "order": view.order,

@@ -160,7 +160,8 @@ def _edge_tables(fit: Fit, most: int) -> str:
     lines = lines_without_direction(fit)
     tests = ["p edge"] if any(p_value for _, p_value in lines) else []
     undirected = ([arrow(*pair, joint="—"), *([p_value] if tests else [])] for pair, p_value in lines)
-    return directed + sentence(legend(fit), "note") + table(["without direction", *tests], undirected, most=most)
+    explained = "".join(sentence(said, "note") for said in legend(fit))
+    return directed + explained + table(["without direction", *tests], undirected, most=most)
 
 
 def _order_table(fit: Fit, most: int) -> str:

@@ -30,6 +30,18 @@ ROBUST = (
     "to reduce the weight to zero"
 )
 
+DIRECTIONS = {
+    "class": "all graphs with the same independences agree on it",
+    "variance": "error variances of similar size",
+    "knowledge": "you gave it",
+    "time": "causes come first",
+    "experiment": "experiments on one of the two",
+    "environment": "differences between environments",
+    "open": "nothing in these data",
+    "hidden?": "a hidden common cause could explain the arrow",
+}
+"""What decides a direction, by the word in the table of arrows."""
+
 STARTS = {
     "cvs": "the order by conditional variance",
     "sparse": "the order by conditional variance given few variables",
@@ -230,7 +242,7 @@ def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
         "p_value": ("p edge", probability),
         "direction_p_value": ("p direction", probability),
         "robustness": ("robust", percent),
-        "reason": ("by", str),
+        "reason": ("direction", str),
         "support": ("support", percent),
     }
     cells = {
@@ -240,7 +252,7 @@ def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
     }
     for k, hidden in enumerate(columns.get("hidden_cause", ())[:most]):
         if hidden:
-            cells["by"][k] = "hidden?"
+            cells["direction"][k] = "hidden?"
     for k, error in enumerate(columns.get("probability_error", ())[:most]):
         if error > SETTLED:
             cells["arrow"][k] = cells["edge"][k] = "not settled"
@@ -267,16 +279,30 @@ def _means(one: CauseArrow, most: int = 6) -> str:
     return f"{', '.join(groups[:most])}{more}"
 
 
-def legend(fit: Fit, left_out: Collection[str] = ()) -> str:
-    """Explain the columns of the table of arrows but those left out: which regression each number is from, and robustness."""
+def legend(fit: Fit, left_out: Collection[str] = ()) -> list[str]:
+    """Explain the columns of the table of arrows but those left out, one sentence each."""
     columns = fit.edge_columns
-    if not columns["source"] or "weight" not in columns:
-        return ""
-    tests, said = fit.result.p_value_of, []
-    if tests:
-        said.append(f"weight{'' if 's.e.' in left_out else ' and s.e.'}: given the target's other parents")
-        said += [] if "p edge" in left_out else [f"p edge: {tests}"]
-    return "; ".join([*said, *([] if "robust" in left_out else [ROBUST])])
+    if not columns["source"]:
+        return []
+    sentences = []
+    if "probability" in columns:
+        meanings = {
+            "edge": "the probability that the two are joined",
+            "arrow": "that they are joined in this direction",
+        }
+        sentences.append("; ".join(f"{title}: {words}" for title, words in meanings.items() if title not in left_out))
+    if "weight" in columns:
+        tests, said = fit.result.p_value_of, []
+        if tests:
+            said.append(f"weight{'' if 's.e.' in left_out else ' and s.e.'}: given the target's other parents")
+            said += [] if "p edge" in left_out else [f"p edge: {tests}"]
+        sentences += ["; ".join(said), "" if "robust" in left_out else ROBUST]
+    hidden = columns.get("hidden_cause", [False] * len(columns["reason"]))
+    words = {"hidden?" if one else reason for reason, one in zip(columns["reason"], hidden, strict=True)}
+    decides = [f"{word}: {meaning}" for word, meaning in DIRECTIONS.items() if word in words]
+    if decides and "direction" not in left_out:
+        sentences.append(f"direction: what decides it ({'; '.join(decides)})")
+    return [sentence for sentence in sentences if sentence]
 
 
 def lines_without_direction(fit: Fit) -> list[tuple[tuple[str, str], str]]:
@@ -357,7 +383,8 @@ def kinds_of_rows(fit: Fit) -> list[str]:
     elif "cluster" in column:
         said.append(f"Relations between the means of the {counted(fit.rows, 'cluster')} of {column['cluster']}")
     if "weights" in column:
-        said.append(f"Weighted by {column['weights']}{'' if 'cluster' in column else _worth(fit)}")
+        weightless = f"; {counted(moments.weightless, 'row')} of weight 0 left out" if moments.weightless else ""
+        said.append(f"Weighted by {column['weights']}{'' if 'cluster' in column else _worth(fit)}{weightless}")
     return said
 
 

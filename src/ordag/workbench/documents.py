@@ -106,14 +106,14 @@ def _scale_sentence(before: Fit, after: Fit, changed: Mapping[str, NDArray[np.in
     """Count what a change of units did, and explain why the method allows it."""
     counts = [
         f"{counted(len(changed[key]), noun)} {word}"
-        for key, noun, word in (("turned", "arrow", "turned round"), ("gone", "edge", "gone"), ("new", "edge", "new"))
+        for key, noun, word in (("turned", "arrow", "reversed"), ("gone", "edge", "gone"), ("new", "edge", "new"))
         if len(changed[key])
     ]
     logs = any(change == "log" for change in after.transform.values())
     what = "the change of units" if not logs else "the change of scales"
-    count = f"Through {what}: {', '.join(counts)}." if counts else f"No arrow is changed by {what}."
+    count = f"After {what}: {', '.join(counts)}." if counts else f"{what[0].upper()}{what[1:]} changes no arrow."
     if after.method != before.method:
-        return f"{count} Another method was taken as well."
+        return f"{count} The method changed as well."
     if isinstance(after.graph, Cpdag):
         rests = "This method rests on partial correlations, which no unit can change" + (
             "; logarithms can, as they bend the relations between columns." if logs else "."

@@ -82,10 +82,10 @@ def against(found: GraphTest, fit: Fit) -> str:
     alone = own.edge_count - same - turned - open_
     missing = learned.edge_count - same - turned - open_
     parts = [f"{counted(count, 'edge')} {words}" for count, words in (
-        (same, "as learned"), (turned, "the other way round"), (open_, "with a direction left open in one of them"),
+        (same, "as learned"), (turned, "reversed"), (open_, "with a direction left open in one of them"),
         (alone, "that the learned graph does not have"), (missing, "only in the learned graph")) if count]  # fmt: skip
     said = (
-        f"Beside the learned graph: {joined(parts)}."
+        f"Compared with the learned graph: {joined(parts)}."
         if parts
         else "Neither this graph nor the learned one has an edge."
     )

@@ -97,7 +97,7 @@ class ProcessPool:
         process = await to_thread.run_sync(_Process, self._context, limiter=self._threads)
         self._processes.add(process)
         if not await self._sent(process, call):
-            raise WorkError("The process that was to do this could not be started.")
+            raise WorkError("The worker process could not be started.")
         return process
 
     async def _sent(self, process: _Process, call: Any) -> bool:
@@ -146,7 +146,7 @@ class _Process:
             status = self.process.exitcode
             return (
                 "gone",
-                f"The process that worked on this ended before it was done (status {status}): perhaps it took too much memory.",
+                f"The worker process ended too early (status {status}): perhaps it took too much memory.",
             )
 
     def kill(self) -> None:

@@ -142,7 +142,7 @@ def _about(method: str) -> str:
     if method == "auto":
         return (
             f"takes pooled for up to {POOLED_UP_TO:,} variables ({POOLED_WITH_FEW_ROWS} with few rows) and cvs for more; a setting that "
-            "only one of them has takes that one"
+            "only one of them has selects that one"
         )
     return METHODS[method].settings.about
 

@@ -224,9 +224,7 @@ class Tables:
         """Open a table that was refused, by one of the remedies that were offered. Remedies add up."""
         unread = self._unread.get(id)
         if unread is None:
-            raise NoTableError(
-                "The file is not here any more: the workbench keeps files in memory only. Open it again."
-            )
+            raise NoTableError("The file is no longer here: the workbench keeps files in memory only. Open it again.")
         request, remedies = unread
         if not is_whole(choice, 0) or choice >= len(remedies):
             raise RequestError(f"choice={short(choice)}: there is no such way to read {shown(request.name)}.")
@@ -242,9 +240,7 @@ class Tables:
         """Open a table again with another role for a column, or with one more value read as missing."""
         opened = self._find(id)
         if opened is None:
-            raise NoTableError(
-                "The table is not here any more: the workbench keeps tables in memory only. Open it again."
-            )
+            raise NoTableError("The table is no longer here: the workbench keeps tables in memory only. Open it again.")
         reading = changed_reading(opened.request.reading, change, [one.name for one in opened.table.columns])
         request = replace(opened.request, reading=reading)
         if isinstance(request.data, Upload):

@@ -77,12 +77,21 @@ DATASETS = {
             terms="Published data; the package it was taken from is under the 3-clause BSD licence",
             labels=("race",),
         ),
+        Dataset(
+            name="autompg",
+            rows=392,
+            columns=("mpg", "cylinders", "displacement", "horsepower", "weight", "acceleration"),
+            title="Miles per gallon of 392 models of cars from 1970 to 1982, with their engines, weight in pounds, year and origin",
+            source="J. R. Quinlan (1993), Combining instance-based and model-based learning; taken from the Python package ISLP",
+            terms="Published data (UCI Machine Learning Repository, CC BY 4.0); the package it was taken from is under a BSD licence",
+            labels=("year", "origin"),
+        ),
     )
 }
 
 
 def load(name: str) -> Dataset:
-    """The built-in data set of this name."""
+    """Return the built-in data set of this name."""
     if name not in DATASETS:
         known = f"the data sets are {', '.join(DATASETS)}.{did_you_mean(name.lower(), DATASETS)}"
         raise SettingError(f"There is no data set {name!r}: {known}")

@@ -76,7 +76,7 @@ def open_source(data: Any, reading: Reading = DEFAULT_READING) -> Source:
         data = DiskFile(path, describe)
     elif not isinstance(data, Upload):
         reading.refuse_layout("a table in memory")
-        openers = TABLES
+        openers = () if isinstance(data, type) else TABLES  # a class has the attributes of a frame, and no rows
     for opener in openers:
         source = opener(data, reading)
         if source is not None:

@@ -122,7 +122,7 @@ def numbered(
     *,
     whole: bool = False,
 ) -> Chosen:
-    """Choose among columns X1 to Xp, whose names say nothing; `numbers` are those of a column, where they are at hand."""
+    """Choose among columns X1 to Xp, which have no names of their own; `numbers` gives those of a column, if available."""
     names = tuple(f"X{j + 1}" for j in range(p))
     return choose(Look(names, [None] * p, numbers, None, whole, named=False), reading, describe, known)
 

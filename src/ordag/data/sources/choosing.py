@@ -112,7 +112,7 @@ def same_columns(reading: Reading, names: tuple[str, ...]) -> Reading:
 
 
 def _is_refused(name: str, kind: Kind | None, reading: Reading) -> bool:
-    """Return whether a column can be neither used nor set aside without a word of the user: bad cells, or text asked for as a variable."""
+    """Return whether a column can be neither used nor set aside unasked: bad cells, or text requested as a variable."""
     said = "category" if name in reading.category else reading.role.get(name)
     return kind is not None and (said == "variable" or (kind.role == "refused" and said is None))
 
@@ -135,7 +135,7 @@ def _row_column(look: Look, j: int, use: str, reading: Reading, describe: str) -
 
 
 def _role(look: Look, j: int, reading: Reading) -> ColumnRole:
-    """Return the role of a column by what the user said, else by what it holds."""
+    """Return the declared role of a column, else the one that its values suggest."""
     name, kind = look.names[j], look.kinds[j]
     said = "category" if name in reading.category else reading.role.get(name)
     found = replace(_looked(look, j), is_number=kind is None)
@@ -206,7 +206,7 @@ def _without_clocks(look: Look, roles: list[ColumnRole], variables: list[int], a
 
 
 def _recoded(look: Look, reading: Reading) -> Look:
-    """Return the look with the numbers missing that stand for missing values."""
+    """Return the look with declared codes as missing values."""
     read, absent = look.numbers, reading.absent
     if read is None or not absent:
         return look
@@ -235,7 +235,7 @@ def _glanced(look: Look, roles: Sequence[ColumnRole]) -> list[ColumnRole]:
 def _asked_about(
     look: Look, roles: Sequence[ColumnRole], positions: Sequence[int], asked: set[str]
 ) -> list[ColumnRole]:
-    """Return the roles with the values that may stand for missing ones, of variables that were not asked for by name."""
+    """Return the roles with possible codes for missing values, for variables not requested by name."""
     if look.numbers is None:
         return list(roles)
     read, place = look.numbers, {look.names[j]: j for j in positions}

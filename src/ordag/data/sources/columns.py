@@ -12,7 +12,7 @@ import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.checks import as_list, check_text, short
-from ordag.common.words import cut, did_you_mean, quoted, typed_list
+from ordag.common.words import cut, did_you_mean, quoted, typed
 from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading, without
 from ordag.data.roles import MOST_COMMON, MOST_LEVELS, Levels
@@ -89,19 +89,23 @@ def select(
     else:
         positions = _positions(names, _request(wanted), describe)
     refuse_duplicates(names, positions, describe)
-    refuse_kinds(names, kinds, positions, describe)
+    refuse_kinds(names, kinds, positions, describe, named=wanted is not None)
     return positions
 
 
-def refuse_kinds(names: Sequence[str], kinds: Sequence[Kind | None], positions: Sequence[int], describe: str) -> None:
-    """Refuse the columns at these positions that hold other than numbers."""
+def refuse_kinds(
+    names: Sequence[str], kinds: Sequence[Kind | None], positions: Sequence[int], describe: str, *, named: bool = False
+) -> None:
+    """Refuse the columns at these positions that hold other than numbers. named: they were asked for by name, or are those of a graph."""
     refused = {names[j]: kind for j in positions if (kind := kinds[j]) is not None}
     if refused:
         usable = [name for name, kind in zip(names, kinds, strict=True) if kind is None and name]
         kept = [names[j] for j in positions if names[j]]
         remedies = [kind.remedy for kind in refused.values()]
         shared = [one for one in remedies[:1] if one is not None and remedies.count(one) == len(remedies)]
-        raise ColumnError(_not_numbers(refused, usable, describe), remedies=[*shared, *without(set(refused), kept)])
+        raise ColumnError(
+            _not_numbers(refused, usable, describe, named), remedies=[*shared, *without(set(refused), kept)]
+        )
 
 
 def beyond_exact(describe: str, name: str, value: int | str, row: int | None = None) -> PrecisionError:
@@ -157,7 +161,7 @@ def refuse_duplicates(names: Sequence[str], positions: Sequence[int], describe: 
         )
 
 
-def _not_numbers(refused: Mapping[str, Kind], usable: Sequence[str], describe: str) -> str:
+def _not_numbers(refused: Mapping[str, Kind], usable: Sequence[str], describe: str, named: bool) -> str:
     groups: dict[Kind, list[str]] = {}
     for name, kind in refused.items():
         groups.setdefault(kind, []).append(name)
@@ -167,17 +171,19 @@ def _not_numbers(refused: Mapping[str, Kind], usable: Sequence[str], describe: s
     ]
     advice = list(dict.fromkeys(kind.advice for kind in groups if kind.advice))
     choice = f"To go on without, {_choice(usable, list(refused))}." if usable else "No column holds numbers."
+    if named and usable:
+        choice = f"Leave {'it' if len(refused) == 1 else 'them'} out."
     if len(phrases) > 4:
         phrases = [*phrases[:3], f"{len(phrases) - 3} more columns hold other than numbers"]
     return " ".join([f"{describe}: {'; '.join(phrases)}: only numbers can be used.", *advice[:2], choice])
 
 
 def _choice(usable: Sequence[str], refused: Sequence[str], limit: int = 6) -> str:
-    """Say how to go on without the refused columns, in Python and on the command line: by the others where these are few."""
+    """Return how to go on without the refused columns, in Python and on the command line; by naming the others if these are few."""
     setting, names = ("columns", usable) if len(usable) <= limit else ("drop", refused)
     if not names:
         return "remove it"
-    return f"use {setting}={list(names)!r} ({typed_list(f'--{setting}', names)} on the command line)"
+    return f"use {setting}={list(names)!r} ({typed(f'--{setting}', list(names))} on the command line)"
 
 
 def arrow_kind(type_: Any) -> Kind | None:

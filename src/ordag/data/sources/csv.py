@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ordag.common.arrays import Array
-from ordag.common.words import counted, cut, quoted, typed_list
+from ordag.common.words import counted, cut, quoted, typed
 from ordag.data.reading import DECIMAL_COMMA, Reading, without
 from ordag.data.sources.choosing import choose
 from ordag.data.sources.columns import (
@@ -150,7 +150,7 @@ def open_csv(file: File, reading: Reading) -> Source:
 
 
 def _look(names: list[str], block: Any, layout: Layout) -> Look:
-    """Look at the first block of the columns; a file that fits into it is seen whole."""
+    """Look at the first block of the columns, which may be the whole file."""
     if block is None:
         return Look(names, [None] * len(names), named=layout.header)
     kinds = [_kind(column, layout) for column in block.columns]
@@ -210,15 +210,13 @@ def _are_codes(values: Sequence[str], strange: Sequence[tuple[int, str]]) -> boo
 
 
 def _bad_cells(found: Sequence[tuple[int, str]]) -> Kind:
-    """Say which cells of a column of numbers are none; where they are few different ones, offer to take them for missing."""
+    """Report the cells of a numeric column that are no numbers; offer to read them as missing if they are few different ones."""
     some = ", ".join(f"{cut(value)!r} in data row {row:,}" for row, value in found[:MOST_CELLS])
     more = f" and {len(found) - MOST_CELLS:,} more" if len(found) > MOST_CELLS else ""
     cells = list(dict.fromkeys(value.strip() for _, value in found))
     if len(cells) > MOST_CELLS:
         return Kind(f"{some}{more}", CORRECT, role="refused")
-    advice = (
-        f"{CORRECT} To take such cells for missing, na={cells!r} ({typed_list('--na', cells)} on the command line)."
-    )
+    advice = f"{CORRECT} To take such cells for missing, na={cells!r} ({typed('--na', cells)} on the command line)."
     return Kind(f"{some}{more}", advice, Remedy(f"take {quoted(cells)} for missing", {"na": cells}), "refused")
 
 

@@ -1,4 +1,4 @@
-"""What the openers of files that other libraries read have in common: the library, its errors, one table of several."""
+"""Shared parts of the openers that use another library: import it, translate its errors, choose one of several tables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def library(module: str, package: str, describe: str, what: str) -> Any:
 
 @contextmanager
 def reader_errors(describe: str, what: str) -> Iterator[None]:
-    """Turn whatever a library raises while it reads a file into one sentence, and keep its warnings quiet."""
+    """Turn any exception of a library that reads a file into one sentence, and silence its warnings."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

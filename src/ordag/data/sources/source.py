@@ -78,7 +78,7 @@ class Source(ABC):
 
 
 def noted(source: Source, *notes: str) -> Source:
-    """Return the source with more to say about how it was read."""
+    """Return the source with further notes on how it was read."""
     return replace(source, notes=(*source.notes, *notes)) if notes else source
 
 

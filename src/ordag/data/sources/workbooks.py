@@ -25,6 +25,7 @@ ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 MOST_CELLS = 1 << 26
 """Cells of a sheet, counted from its first to its last: the reader takes memory for the empty ones, too."""
 CELL = re.compile(rb"""<c\b[^>]*?\br\s*=\s*["']([A-Za-z]{1,3})(\d{1,7})["'][^>]*(?<!/)>""")
+UNCOMPUTED = re.compile(rb"(?:</f>|<f\b[^>]*/>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
 REPEATED = re.compile(rb"""number-(columns|rows)-repeated\s*=\s*["'](\d+)["']""")
 ROW_OR_CELL = re.compile(
     rb"<table:(table-row|table-cell|covered-table-cell)\b([^>]*)>|<table:table\b|</table:table-row>"
@@ -55,13 +56,17 @@ def open_workbook(file: File, reading: Reading) -> Source | None:
         name, note = _sheet(book, reading.sheet, file.describe)
         rows = book.get_sheet_by_name(name).to_python()
     table, notes = _table(rows, reading, f"{file.describe}, sheet {shown(name)}")
+    if any("" in row for row in rows) and _has_uncomputed(file, start):
+        notes.append(
+            "Formulas that no program has computed are missing values: open the workbook, save it, and read it again"
+        )
     source = open_frame(table, reading, file.describe)
     assert source is not None
     return noted(source, *note, *notes)
 
 
 def _is_workbook(file: File, start: bytes) -> bool:
-    """Return whether the members of an archive are those of a workbook; what its ending says is not relied on."""
+    """Return whether the members of an archive are those of a workbook, whatever its ending."""
     if start.startswith(OLE):
         return file.ending == ""
     try:
@@ -107,6 +112,15 @@ def _check(file: File, start: bytes) -> None:
                 )
             file.check_width(width)
             file.check_unpacked(height * width * BYTES_OF_A_CELL)
+
+
+def _has_uncomputed(file: File, start: bytes) -> bool:
+    """Return whether a workbook of Excel has cells with a formula and no value."""
+    if not start.startswith(ZIP):
+        return False
+    with reader_errors(file.describe, WHAT), file.open() as raw, zipfile.ZipFile(raw) as archive:
+        sheets = [one for one in archive.infolist() if one.filename.startswith("xl/worksheets/")]
+        return any(UNCOMPUTED.search(piece) for one in sheets for piece in _pieces(archive, one))
 
 
 def _pieces(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:

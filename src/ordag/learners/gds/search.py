@@ -87,8 +87,8 @@ class GdsSettings(MethodSettings):
     strategy: str = choice(
         "random", ("random", "steepest"), "the published random search with restarts, or steepest descent"
     )
-    kicks: int | None = kicks("fruitless kicks before it stops; with 0 it is the search as published")
-    seed: Seed = seed("of the random numbers, 0 unless given")
+    kicks: int | None = kicks("stop after this many kicks in a row without improvement; 0 gives the published search")
+    seed: Seed = seed("seed of the random numbers; default 0")
 
     is_slow: ClassVar = True
 

@@ -73,7 +73,7 @@ class Scores:
         return gains
 
     def check_resolved(self, graph: Essential, node: int) -> None:
-        """Refuse a graph in which nothing but rounding is left of the node beside its parents."""
+        """Refuse a graph in which a node is known from its parents up to rounding."""
         column = self.moments.R[:, node]
         if self.regressions.rss(node, graph.dag[node]) <= COLLINEAR**2 * float(column @ column):
             self._refuse(node, graph.dag[node])

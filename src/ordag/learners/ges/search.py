@@ -44,7 +44,7 @@ class GesSettings(MethodSettings):
     """Greedy equivalence search (Chickering): the class by score. A Cpdag, or a Dag with `orient_by_order`."""
 
     name: ClassVar = "ges"
-    about: ClassVar = "looks for the equivalence class by score"
+    about: ClassVar = "finds the equivalence class by score"
     seconds: ClassVar = 1.3e-5
 
     penalty: Penalty = penalty_of_edges("it must be a positive number; 1 is BIC", none=False)

@@ -41,7 +41,7 @@ class PcSettings(MethodSettings):
     """
 
     name: ClassVar = "pc"
-    about: ClassVar = "looks for the equivalence class by tests"
+    about: ClassVar = "finds the equivalence class by tests of conditional independence"
     seconds: ClassVar = 1.3e-5
 
     alpha: float = level_of_tests()

@@ -22,7 +22,7 @@ import math
 
 import numpy as np
 
-from ordag.common.compiling import compiled, inlined
+from ordag.common.compiling import allocating, inlined
 from ordag.data.environments import FORBIDDEN, OWN, SHARED, SPARE, VARIANCE
 
 MOST_ENUMERATED, MOST_TOGGLED = 3, 12
@@ -105,7 +105,7 @@ def shared_weights(T, k, degrees, states, s, variances, A, b):
     back_substitute(A, k, b)
 
 
-@compiled
+@allocating
 def refit(T, k, degrees, own, least, states, variances, h, c, A, b):
     """Set b and `variances` to those of the least sum with these states; return that sum and the shared variance."""
     shares, price, s = 0.0, 0.0, 1.0
@@ -150,7 +150,7 @@ def enough(states, firm, k):
     return rows >= k + SPARE
 
 
-@compiled
+@allocating
 def toggle(T, k, degrees, own, least, firm, may, states, variances, h, c, A, b, total):
     """Change the state of one environment as long as that lowers the sum; return the sum."""
     E = len(degrees)
@@ -176,7 +176,7 @@ def toggle(T, k, degrees, own, least, firm, may, states, variances, h, c, A, b, 
     return total
 
 
-@compiled
+@allocating
 def settle(T, k, degrees, own, least, firm, may, states, variances, h, c, A, b):
     """Choose the states given the weights and the shared variance, and these given the states, as long as that lowers the sum."""
     E, before, s = len(degrees), math.inf, 1.0
@@ -214,7 +214,7 @@ def settle(T, k, degrees, own, least, firm, may, states, variances, h, c, A, b):
         before = total
 
 
-@compiled
+@allocating
 def factorise(roots, degrees, may, j, parents, k, T, A, own, least, firm):
     """Set T to the triangular factors of [parents, j], `own` to the residual sums of squares, `least` to what is rounding.
 
@@ -242,7 +242,7 @@ def factorise(roots, degrees, may, j, parents, k, T, A, own, least, firm):
                 may[e], firm[e] = SHARED, 0.0
 
 
-@compiled
+@allocating
 def changed_fit(roots, degrees, may, j, parents, k, h, c, T, A, states, variances, b):
     """Fit variable j to the first k of `parents`; return the least sum found and the shared variance.
 
@@ -302,7 +302,7 @@ def changed_fit(roots, degrees, may, j, parents, k, h, c, T, A, states, variance
     return best, s
 
 
-@compiled
+@allocating
 def changed_fits(roots, degrees, may, j, parents, k, others, adding, h, c, T, A, states, variances, b, values):
     """Set `values` to the sums with each of `others` as one more parent, or without each of the places `others` of `parents`."""
     own = np.empty(parents.shape[0] + 1, np.int64)

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from ordag.common.arrays import Array, Mask
-from ordag.common.compiling import compiled, inlined
+from ordag.common.compiling import allocating, inlined
 
 LEAST_SHARE = 0.002
 """Of its variance each variable keeps at least this share as its error, so that no hidden cause becomes one of the columns."""
@@ -44,7 +44,7 @@ def sweep(S: Array, size: int, last: int) -> float:
     return logarithm
 
 
-@compiled
+@allocating
 def fit_hidden(C: Array, A: Mask, M: Array, B: Array, omega: Array, rounds: int, enough: float) -> float:
     r"""Return $\log\det\Sigma + \operatorname{tr}\Sigma^{-1}C - p$ of the observed variables; B, omega and M are set.
 

@@ -1,4 +1,4 @@
-r"""Find hidden common causes by place: where do the arrows among some variables give way to one hidden cause of all of them?
+r"""Find hidden common causes: replace the arrows within sets of nearly all joined variables by one hidden cause, if the score falls.
 
 A hidden cause of m variables leaves nearly all m(m − 1)/2 pairs of them joined in the best graph, where m numbers would do. So a
 hidden cause is tried in front of every near-clique of the graph, in place of the arrows within it, and in place of all but one or two of
@@ -120,7 +120,7 @@ class HiddenSearch:
         return found
 
     def _one_more(self, model: HiddenModel) -> HiddenModel | None:
-        """The best model with one more hidden cause; None where no variables are joined closely enough."""
+        """Return the best model with one more hidden cause; None where no variables are joined closely enough."""
         p = self.p
         A = model.adjacency[:p, :p]
         sets = near_cliques((A | A.T) & np.outer(self._caused, self._caused))
@@ -169,7 +169,7 @@ class HiddenSearch:
         return self._fitted(A, (q, *model.order), M, QUICKLY)
 
     def _fitted(self, A: Mask, order: tuple[int, ...], M: Array, rounds: int = ROUNDS) -> HiddenModel:
-        """The model of greatest likelihood of a graph; M, where EM begins, is changed."""
+        """Return the model of greatest likelihood of a graph; M, where EM begins, is changed."""
         p, n = self.p, self.score.n
         omega = np.ones(len(A))
         likelihood = self._fit(self.C, A, M, np.zeros(A.shape), omega, rounds, 1e-6)
@@ -250,7 +250,7 @@ class HiddenSearch:
 
 
 def _with_one_more(start: HiddenModel, arrows: Mask) -> Iterator[Mask]:
-    """The arrows among the variables behind the last hidden cause of a start, with one more of those that gave way to it."""
+    """Yield the arrows among the variables behind the last hidden cause of a start, with one more of those that gave way to it."""
     p = len(arrows)
     behind, now = start.adjacency[-1, :p], start.adjacency[:p, :p]
     for i, j in np.argwhere(arrows & ~now & np.outer(behind, behind)):

@@ -68,8 +68,7 @@ class PooledSettings(MethodSettings):
 
     name: ClassVar = "pooled"
     about: ClassVar = (
-        "searches orders of the variables for the graph of the best score, in which the error variances are as alike as these "
-        "data say"
+        "searches variable orders with a score that estimates from the data how similar the error variances are"
     )
     seconds: ClassVar = 2e-5
 
@@ -82,18 +81,18 @@ class PooledSettings(MethodSettings):
         typed=groups_from_text,
     )
     kicks: int | None = kicks(
-        "restarts in a row without success before the search stops; unless given 30 and one per variable, 100 at most"
+        "stop after this many restarts in a row without improvement; default 30 plus one per variable, at most 100"
     )
     draws: int | None = whole(
         0,
         "how many resamples is a whole number, 0 for none",
-        "resamples for the probabilities of arrows, 0 for none",
+        "resamples for the probabilities of arrows; 0 for none",
     )
-    seed: Seed = seed("of the random numbers, 0 unless given")
+    seed: Seed = seed("seed of the random numbers; default 0")
     graph: str = choice(
         "consensus",
         ("consensus", "best"),
-        "the graph that the probabilities of arrows speak for, or the one of the best score",
+        "the graph that the arrow probabilities support, or the one with the best score",
     )
 
     def __post_init__(self) -> None:

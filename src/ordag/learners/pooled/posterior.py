@@ -112,13 +112,13 @@ class Posterior:
         return bool(self._known) or not self._most
 
     def unweighed(self) -> Posterior:
-        """The same without what takes time: no probabilities, and nothing from the class."""
+        """Return the same result without its slow parts: no probabilities, and no class."""
         twin = Posterior(self._found, self.order, 0, self._seed)
         twin._hasty = True
         return twin
 
     def probabilities(self, rows: Array | None) -> Probabilities | None:
-        """Those by resamples of these rows, an even share of all, or by the moments alone; worked out once.
+        """Return the probabilities by resamples of these rows, an even share of all, or by the moments alone; computed once.
 
         None where there are too many variables to resample unasked, or none were asked for.
         """
@@ -217,7 +217,7 @@ class Posterior:
         return [np.unpackbits(bits, count=size * p).reshape(size, p).astype(bool) & likely for bits in graphs]
 
     def compelled(self, rows: Array | None) -> Mask:
-        """The arrows that follow from the equivalence class; without resamples, from the best one where error variances say nothing."""
+        """Return the arrows compelled by the class; without resamples, by the best class found without error variances."""
         if self._hasty:
             return np.zeros((len(self.order),) * 2, dtype=bool)
         probabilities = self.probabilities(rows)
@@ -228,14 +228,14 @@ class Posterior:
         return _shared(probabilities.arrows if alone else probabilities.compelled, probabilities)
 
     def told_by_conditions(self, rows: Array | None) -> Mask:
-        """The arrows that follow from the equivalence class that experiments leave, or environments."""
+        """Return the arrows compelled in the equivalence class that experiments or environments leave."""
         probabilities, none = None if self._hasty else self.probabilities(rows), np.zeros((len(self.order),) * 2, bool)
         if probabilities is None or probabilities.told is None:
             return none
         return _shared(probabilities.told if self._found.score.groups else probabilities.arrows, probabilities)
 
     def consensus(self, rows: Array | None) -> Optimum | None:
-        """Return the graph that the probabilities speak for, over the positions of the order; None where there are none."""
+        """Return the graph that the probabilities support, over the positions of the order; None without probabilities."""
         probabilities, known = self.probabilities(rows), self._found.known
         if probabilities is None:
             return None
@@ -255,7 +255,7 @@ def _shared(share: Array, probabilities: Probabilities) -> Mask:
 
 
 def children(seed: np.random.SeedSequence, count: int) -> list[np.random.SeedSequence]:
-    """The seeds that `spawn` would give at first, without changing this one."""
+    """Return the seeds that `spawn` would give at first, without changing this one."""
     return [np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, k)) for k in range(count)]
 
 

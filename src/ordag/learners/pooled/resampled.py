@@ -83,7 +83,9 @@ class Redrawn:
         self._rows: Array | None = None
         self._holed: Reweighted | None = None
         if rows is not None and np.isnan(rows).any():
-            self._holed = Reweighted(rows, moments.mean, moments.R.T @ moments.R / n)
+            self._holed = Reweighted(
+                rows, moments.mean, moments.R.T @ moments.R / n, 0.0 if moments.holes is None else moments.holes.prior
+            )
             self._count = len(rows)
             self._own = self._near_of(np.full(len(rows), 1.0 / len(rows)))
             self._share = float(np.sqrt(min(1.0, len(rows) / moments.rows)))
@@ -110,7 +112,7 @@ class Redrawn:
         return np.ascontiguousarray((root / size).T), 2.0 * np.log(size)
 
     def _root(self, change: Array) -> Array:
-        """The root of the changed scatter of y."""
+        """Return the root of the changed scatter of y."""
         while True:
             try:
                 return np.asarray(cholesky(self._near + change))
@@ -361,7 +363,7 @@ class Resampled:
         return RootRegressions(_moments_of(self.found.moments, unit, scale, scarce=False))
 
     def run(self, seeds: Sequence[np.random.SeedSequence]) -> list[Draw]:
-        """One draw for every seed, in their order."""
+        """Return one draw for every seed, in their order."""
         with as_worker():  # threads of linear algebra would wait for each other
             parts = together(
                 [partial(self._several, seeds[first::THREADS]) for first in range(min(THREADS, len(seeds)))],

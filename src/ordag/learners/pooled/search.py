@@ -435,7 +435,7 @@ def _striking(problem: Problem, first: Optimum) -> bool:
 def _by_position(
     ordering: Ordering, known: Constraints | None, groups: Sequence[Sequence[int]] | None
 ) -> tuple[Moments, Constraints | None, Sequence[Sequence[int]] | None]:
-    """Sort the columns, the knowledge and the groups in the order by conditional variance."""
+    """Put the columns, the knowledge and the groups into the order by conditional variance."""
     given, order = ordering.moments, ordering.order
     names = tuple(given.names[j] for j in order)
     R = triangle(given.R[:, order]) if ordering.factor is None else np.asfortranarray(ordering.L.T)

@@ -73,7 +73,7 @@ export function changeWords(doc, changes) {
       : null,
     turned.length
       ? [
-          `${turned.length} turned`,
+          `${turned.length} reversed`,
           ...listed(turned, (k) => element("span", {}, pair(target[k], source[k]), " is now ", pair(source[k], target[k]))),
         ]
       : null,

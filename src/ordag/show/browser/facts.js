@@ -77,7 +77,7 @@ export function figuresOf(doc, k) {
   if (has("direction_p_value")) said.push(["p direction", chance(pairs.direction_p_value[k]), "small if the direction is clear"]);
   if (has("support")) said.push(["support", percent(pairs.support[k]), "of the resamples have it"]);
   if (has("direction_support"))
-    said.push(["direction", percent(pairs.direction_support[k]), "of the resamples that join the two have this direction"]);
+    said.push(["same direction", percent(pairs.direction_support[k]), "of the resamples that join the two have this direction"]);
   return said;
 }
 

@@ -20,10 +20,10 @@ const COLUMNS = [
     "share of the residual variance of both ends that a hidden common cause would have to explain to reduce the weight to zero",
   ],
   ["support", "support", percent, "share of resamples with the edge"],
-  ["direction_support", "direction", percent, "of the resamples that join the two, the share in this direction"],
+  ["direction_support", "same direction", percent, "of the resamples that join the two, the share in this direction"],
 ];
 
-const CHANGED = { appeared: "new", turned: "turned", opened: "open now", directed: "directed now" };
+const CHANGED = { appeared: "new", turned: "reversed", opened: "open now", directed: "directed now" };
 
 export function createTable(box, state, say) {
   let doc, pairs, place, own, columns, rows;
@@ -59,9 +59,9 @@ export function createTable(box, state, say) {
         key: (k) => pairs[key][k] ?? -Infinity,
       })),
       {
-        title: "by",
+        title: "direction",
         text: true,
-        explained: "what directs it",
+        explained: "what decides the direction",
         value: (k) => element("span", { title: why(k) }, reason(k)),
         key: (k) => pairs.reason[k],
       },
@@ -73,7 +73,7 @@ export function createTable(box, state, say) {
   }
 
   function onsort(at) {
-    const down = at > 2 && columns[at].title !== "by" && !columns[at].title.startsWith("p ");
+    const down = at > 2 && columns[at].title !== "direction" && !columns[at].title.startsWith("p ");
     sorted = [at, sorted && sorted[0] === at ? -sorted[1] : down ? -1 : 1];
     paint();
   }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordag.common.words import number
+from ordag.common.words import joined, number
 from ordag.decisions.changing import PARTS, Changes
 from ordag.errors import SettingError
 from ordag.model.effects import check_pair
@@ -84,7 +84,8 @@ def contours(found: Sensitivity, axes: NewAxes) -> Axes:
     from matplotlib.ticker import MaxNLocator
 
     names = labels([found.source, found.target, *found.given])
-    marks = _benchmarks(found)
+    every = _benchmarks(found)
+    marks = [one for one in every if max(one.share_of_cause, one.share_of_target) <= LONGEST_AXIS]
     ends = [
         float(np.clip(1.25 * max([found.robustness, *shares], default=0.0), SHORTEST_AXIS, LONGEST_AXIS))
         for shares in ([one.share_of_cause for one in marks], [one.share_of_target for one in marks])
@@ -96,7 +97,7 @@ def contours(found: Sensitivity, axes: NewAxes) -> Axes:
         one for one in MaxNLocator(10).tick_values(height.min(), height.max()) if abs(one) > 1e-9 * np.ptp(height)
     ]
     lines = ax.contour(across, up, height, levels=levels, colors=GREY, linewidths=0.7)
-    ax.clabel(lines, fontsize=9, fmt=lambda value: number(value, 2))
+    ax.clabel(lines, fontsize=9, fmt=lambda value: number(value, 6))
     if height.min() < 0.0 < height.max() or height.max() > 0.0 > height.min():
         ax.contour(across, up, height, levels=[0.0], colors=VERMILION, linewidths=1.6)
         ax.plot([], [], color=VERMILION, linewidth=1.6, label="effect of zero")
@@ -111,6 +112,10 @@ def contours(found: Sensitivity, axes: NewAxes) -> Axes:
             clip_on=False,
             label="a hidden cause as strong as",
         )
+    off = {one.name for one in every if one not in marks}
+    beyond = [names[name] for name in found.given if name in off or found.benchmark(name) is None]
+    if beyond:
+        ax.plot([], [], " ", label=f"beyond the picture: as strong as {joined(beyond, 3)}")
     for one in marks:
         place = (one.share_of_cause, one.share_of_target)
         left = place[0] > 0.7 * ends[0]
@@ -125,8 +130,10 @@ def contours(found: Sensitivity, axes: NewAxes) -> Axes:
     ax.set_xlabel(f"of {names[found.source]}, a hidden cause explains", **PLAIN)
     ax.set_ylabel(f"of {names[found.target]}, a hidden cause explains", **PLAIN)
     title = f"effect of {names[found.source]} on {names[found.target]}\nwith a hidden common cause of any strength"
+    if found.given:
+        title += f"; held fixed: {joined([names[name] for name in found.given], 3)}"
     ax.set_title(title, loc="left", **PLAIN)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False, fontsize=9)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2 if beyond else 3, frameon=False, fontsize=9)
     return ax
 
 

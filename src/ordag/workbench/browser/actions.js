@@ -76,8 +76,8 @@ export function createActions(bench, whatIf) {
     const { source, target, kind } = view.doc.pairs,
       [i, j] = [source[k], target[k]];
     if (kind[k] !== "arrow") return ends(i, j);
-    const turn = button("turn round", null, `Require ${names(j, i)} instead`, () =>
-      bench.change((S) => requireArrow(S, view.doc.raw[j], view.doc.raw[i]), `${names(i, j)} turned round`),
+    const turn = button("reverse", null, `Require ${names(j, i)} instead`, () =>
+      bench.change((S) => requireArrow(S, view.doc.raw[j], view.doc.raw[i]), `${names(i, j)} reversed`),
     );
     return [group(LABEL, say(i, j, "required"), say(i, j, "forbidden"), turn, neither(i, j)), known(i, j)];
   }

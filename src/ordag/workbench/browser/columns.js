@@ -69,7 +69,7 @@ export function createColumns(box, bench) {
     [, own] = tools.children;
   refill(
     box,
-    element("p", { class: "soft" }, "Leave columns out, or change their units and see which arrows turn."),
+    element("p", { class: "soft" }, "Leave columns out, or change their units and see which arrows reverse."),
     filter,
     list,
     tools,
@@ -231,7 +231,7 @@ export function createColumns(box, bench) {
     element(
       "details",
       {},
-      element("summary", {}, "More on why a unit can turn an arrow"),
+      element("summary", {}, "Why a unit can reverse an arrow"),
       element("p", {}, rests),
       element(
         "p",

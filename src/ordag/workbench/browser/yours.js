@@ -6,7 +6,7 @@ import { chance, counted, element, number, refill } from "./text.js";
 
 const MOST_BYTES = 1e6;
 const MOST_LISTED = 12;
-const DONE = { add: "add", drop: "take out", turn: "turn round" };
+const DONE = { add: "add", drop: "take out", turn: "reverse" };
 const NOTHING = { change: "", source: "", target: "" };
 
 /** Write the panel into a box. */
@@ -177,7 +177,7 @@ export function createYours(box, bench) {
     element(
       "p",
       { class: "soft" },
-      "Does a graph of your own hold in this table? Black are its arrows, pale those of the learned graph; red dotted lines are claims that the table contradicts.",
+      "Test a graph of your own on this table. Its arrows are black, those of the learned graph pale; a red dotted line is a claim that the table contradicts.",
     ),
     text,
     element(
