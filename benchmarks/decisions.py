@@ -26,7 +26,7 @@ from ordag.graph.dag import Dag
 from ordag.model.sem import LinearSEM
 
 P, DEGREE, REPLICATES, TABLES = 10, 3.0, 240, 40
-ROWS = (30, 100, 1000)
+ROWS, ROWS_OF_QUESTIONS = (30, 100, 1000), (100, 1000)
 ASKED = ("set", "shift", "rule", "effect", "two causes")
 FIRST = 26_000
 """The first seed; none of these tables was looked at before."""
@@ -282,7 +282,7 @@ def run() -> str:
     testing.FEWEST_RANDOM = testing.RANDOM_WORK = 1  # graphs with their variables mixed up are not looked at here
     with threadpool_limits(1):
         parts = {n: (graph_tests(n), change_tests(n), explanations(n), intervals(n)) for n in ROWS}
-        asked = {n: (questions(n, True), questions(n, False)) for n in ROWS}
+        asked = {n: (questions(n, True), questions(n, False)) for n in ROWS_OF_QUESTIONS}
         quick, long = times(), batches()
     percent = lambda value: f"{100.0 * value:.1f} %"  # noqa: E731
     lines = [
@@ -310,8 +310,8 @@ def run() -> str:
         "its effect",
         "effects of two causes at once",
     )
-    held = [[what, *(percent(asked[n][known][k]) for known in (0, 1) for n in ROWS)] for k, what in enumerate(words)]
-    head = [f"{which}, n = {n:,}" for which in ("graph known", "learned") for n in ROWS]
+    held = [[what, *(percent(asked[n][known][k]) for known in (0, 1) for n in ROWS_OF_QUESTIONS)] for k, what in enumerate(words)]
+    head = [f"{which}, n = {n:,}" for which in ("graph known", "learned") for n in ROWS_OF_QUESTIONS]
     return f"""## Decisions: sizes, powers, intervals
 
 {REPLICATES} random DAGs of {P} variables and degree {DEGREE:.0f}, weights of 0.3 to 0.8, error variances of 0.5 to 2

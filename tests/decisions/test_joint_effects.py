@@ -221,4 +221,4 @@ def test_the_command_says_what_the_calls_say(run, tmp_path):
         "saved fit, whose graph is learned already: leave --method and --adjust out"
         in run("effect", "t.ordag", "--from", "b", "--to", "d", "--method", "cvs", "--adjust", "e")[2]
     )
-    assert "add --whole-class" in run(*words[:4], "--from", "b", "--method", "ges")[2]
+    assert "--whole-class for all" in run(*words[:4], "--from", "b", "--method", "ges")[2]
