@@ -121,8 +121,8 @@ def effect(
         and "orient_by_order" not in settings
     ):
         raise SettingError(
-            f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order for one of its graphs, --whole-class for "
-            "all, or choose another method."
+            f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order for one of its graphs, "
+            "--whole-class for all, or choose another method."
         )
     if whole_class or len(sources) > 1 or "," in sources[0]:
         others = {"--steps": steps, "--replicates": replicates, "--plot": plot}
