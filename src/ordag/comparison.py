@@ -71,7 +71,7 @@ class Comparison(Document):
     truth: Dag | None
 
     def __getitem__(self, method: str) -> Fit:
-        """The fit of a method."""
+        """Return the fit of a method."""
         for outcome in self.outcomes:
             if outcome.method == method and outcome.fit is not None:
                 return outcome.fit
@@ -226,7 +226,7 @@ def compare(
 
 
 def _own_settings(settings: Mapping[str, Mapping[str, Any]] | None) -> dict[str, dict[str, Any]]:
-    """The settings of single methods, as dicts."""
+    """Return the settings of single methods, as dicts."""
     if settings is None:
         return {}
     if not isinstance(settings, Mapping) or not all(isinstance(values, Mapping) for values in settings.values()):
@@ -263,7 +263,7 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
 
 
 def _class(graph: Graph) -> Cpdag:
-    """The class of a DAG; a class as it was found, valid or not."""
+    """Return the class of a DAG; a class as it was found, valid or not."""
     return to_cpdag(graph) if isinstance(graph, Dag) else Cpdag(graph.nodes, graph.adjacency)
 
 

@@ -51,17 +51,17 @@ class Refit:
         return matrix
 
     def weights_of(self, source: Indices, target: Indices) -> tuple[Array, Array]:
-        """The weights of arrows by the columns of their ends, and their standard errors; 0 and nan where there is no arrow."""
+        """Return the weights of arrows by the columns of their ends, and their standard errors; 0 and nan where there is no arrow."""
         find = self.links.look_up
         return find(self.weights, source, target, 0.0), find(self.std_errors, source, target, np.nan)
 
     def p_values_of(self, source: Indices, target: Indices) -> Array:
-        """The p-values of t tests of the weights of arrows; nan where there is no arrow."""
+        """Return the p-values of t tests of the weights of arrows; nan where there is no arrow."""
         weights, std_errors = self.weights_of(source, target)
         return np.asarray(2.0 * stdtr(self.residual_df[target].astype(float), -np.abs(weights / std_errors)))
 
     def robustness_of(self, source: Indices, target: Indices) -> Array:
-        """The robustness values of arrows (`robustness_value`); nan where there is no arrow."""
+        """Return the robustness values of arrows (`robustness_value`); nan where there is no arrow."""
         weights, std_errors = self.weights_of(source, target)
         return robustness_value(np.abs(weights / std_errors) / np.sqrt(self.residual_df[target]))
 
@@ -137,7 +137,7 @@ class Products:
             self.all = moments.R.T @ moments.R
 
     def of(self, families: Indices) -> Array:
-        """The Gram matrix of every family of columns, which have the same size."""
+        """Return the Gram matrix of every family of columns, which have the same size."""
         if self.all is not None:
             rows, columns = families[:, :, None], families[:, None, :]
             return np.asarray(self.all[np.maximum(rows, columns), np.minimum(rows, columns)])
@@ -148,7 +148,7 @@ class Products:
 
 
 def _factors(products: Products, families: Indices) -> tuple[Array, Mask]:
-    """The triangular factors of families of columns of the same size, by Cholesky, and which of them keep enough digits."""
+    """Return the triangular factors of families of columns of the same size, by Cholesky, and which of them keep enough digits."""
     G = products.of(families)
     try:
         U = np.linalg.cholesky(G).transpose(0, 2, 1)
@@ -159,7 +159,7 @@ def _factors(products: Products, families: Indices) -> tuple[Array, Mask]:
 
 
 def _factor(moments: Moments, columns: Indices) -> Array:
-    """The triangular factor of these columns of R, by QR, which keeps the digits that squares lose."""
+    """Return the triangular factor of these columns of R, by QR, which keeps the digits that squares lose."""
     R = moments.R[: columns.max() + 1, columns]  # R is triangular: zeros below
     U = triangle(R)
     remains = U.diagonal() > 8 * EPSILON * lengths(R)
@@ -175,7 +175,7 @@ def _factor(moments: Moments, columns: Indices) -> Array:
 
 
 def _aligned(dag: Dag, names: tuple[str, ...]) -> Links:
-    """The arrows of the graph by the positions of the names."""
+    """Return the arrows of the graph by the positions of the names."""
     if not isinstance(dag, Dag):
         raise GraphError(f"graph={short(dag)}: give a Dag.")
     strangers = sorted(set(dag.nodes) ^ set(names)) if dag.nodes != names else []

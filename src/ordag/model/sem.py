@@ -89,7 +89,7 @@ class LinearSEM:
 
     @classmethod
     def of(cls, dag: Dag, weights: ArrayLike, omega: ArrayLike = 1.0, intercept: ArrayLike = 0.0) -> LinearSEM:
-        """The model of a graph, with one weight for every arrow, in the order of `dag.links`; an arrow of weight 0 is none."""
+        """Return the model of a graph, with one weight for every arrow, in the order of `dag.links`; an arrow of weight 0 is none."""
         values = np.asarray(weights, dtype=np.float64)
         if values.shape != (len(dag.links),):
             raise errors.DataError(
@@ -110,7 +110,7 @@ class LinearSEM:
         omega: ArrayLike = 1.0,
         intercept: ArrayLike = 0.0,
     ) -> LinearSEM:
-        """The model with the weights `edges[source, target]`, and no other arrows."""
+        """Return the model with the weights `edges[source, target]`, and no other arrows."""
         nodes = checked_nodes(names)
         known = frozenset(nodes)
         given: dict[Edge, float] = {}
@@ -199,7 +199,7 @@ class LinearSEM:
             return representable(root.T @ root, "The covariances")
 
     def precision(self) -> Array:
-        r"""The inverse of the covariance, $(I - B) \operatorname{diag}(1/\omega)\, (I - B)^\top$."""
+        r"""Return the inverse of the covariance, $(I - B) \operatorname{diag}(1/\omega)\, (I - B)^\top$."""
         root = (np.eye(len(self.names)) - self._matrix(range(len(self.names)))) / np.sqrt(self.omega)
         precision: Array = root @ root.T
         return precision
@@ -257,14 +257,14 @@ class LinearSEM:
         return float(-0.5 * (n * np.log(2 * np.pi * self.omega) + rss / self.omega).sum())
 
     def to_json(self) -> str:
-        """A JSON document of names, intercept, omega and the edges with their weights, in full precision."""
+        """Return a JSON document of names, intercept, omega and the edges with their weights, in full precision."""
         edges = [{"source": a, "target": b, "weight": weight} for (a, b), weight in self.edges.items()]
         document = {"names": self.names, "intercept": self.intercept.tolist(), "omega": self.omega.tolist()}
         return json.dumps({**document, "edges": edges}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> LinearSEM:
-        """The model that `to_json` wrote."""
+        """Return the model that `to_json` wrote."""
         try:
             document = json.loads(text, object_pairs_hook=distinct)
             edges = {(edge["source"], edge["target"]): float(edge["weight"]) for edge in document["edges"]}
@@ -355,7 +355,7 @@ class LinearSEM:
 
 
 def numbered(p: int) -> tuple[str, ...]:
-    """The default names X1, X2, …"""
+    """Return the default names X1, X2, …"""
     return tuple(f"X{i}" for i in range(1, p + 1))
 
 
@@ -369,7 +369,7 @@ def representable(values: Array, what: str) -> Array:
 
 
 def _frozen(values: ArrayLike, what: str, p: int | None = None) -> Array:
-    """A read-only copy; with p, of length p, from p numbers or one number for all."""
+    """Return a read-only copy; with p, of length p, from p numbers or one number for all."""
     array = as_numbers(values, what)
     if p is not None:
         if array.ndim == 0:

@@ -58,7 +58,7 @@ def brief(fit: Fit, origin: Origin, *, layout: bool, whole: bool = False) -> dic
 
 
 def is_pending(fit: Fit) -> bool:
-    """Whether parts of the document take time and are not known yet."""
+    """Return whether parts of the document take time and are not known yet."""
     if not fit.result.is_complete(fit):
         return True
     if "verdict" in vars(fit) or not fit.recipe.linear or fit.result.by_probabilities:

@@ -27,7 +27,7 @@ MOST_BENCHMARKS = 6
 LEAST_MOVE = 0.05
 """The share of the estimate that a hidden cause has to move to be drawn."""
 
-CLOSE = 0.1
+CLOSE_HEIGHTS = 0.1
 """Marks whose heights differ by less than this share would cover each other's names."""
 
 LONGEST_AXIS, SHORTEST_AXIS = 0.95, 0.1
@@ -73,7 +73,9 @@ def _benchmarks(found: Sensitivity) -> list[Benchmark]:
     moving = [one for one in known if abs(found.estimate - one.estimate) > LEAST_MOVE * abs(found.estimate)]
     kept: list[Benchmark] = []
     for one in sorted(moving, key=lambda one: -abs(found.estimate - one.estimate)):
-        near = (abs(one.share_of_target - other.share_of_target) < CLOSE * other.share_of_target for other in kept)
+        near = (
+            abs(one.share_of_target - other.share_of_target) < CLOSE_HEIGHTS * other.share_of_target for other in kept
+        )
         if not any(near) and len(kept) < MOST_BENCHMARKS:
             kept.append(one)
     return kept
