@@ -300,3 +300,44 @@ def test_histograms_of_any_numbers(least, most):
     values = np.array([least] * 30 + [most] * 10)
     assert sum(counts_between(values, least, most)) == 40
     assert sum(counts_between(X[:, 0], X[:, 0].min(), X[:, 0].max())) == N
+
+
+def offers(**columns):
+    """The sentence at the head of an answer from a table with a variable and these columns."""
+    rows = len(next(iter(columns.values())))
+    table = {"y": np.arange(rows) % 7 + 0.5, "z": np.arange(rows) % 5 + 0.25, **columns}
+    return set_aside_sentence(Table(table).columns)
+
+
+FIRMS, YEARS = np.repeat(np.arange(40) * 10 + 7, 8), np.tile(np.arange(1990, 1998), 40)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (
+            {"firm": FIRMS, "year": YEARS},
+            "cluster='firm' learns within its values; with time='year' and lags=1 beside it",
+        ),
+        (
+            {"state": [f"s{k % 9}" for k in FIRMS], "year": YEARS},
+            "cluster='state' learns within its values; with time='year' and lags=1 beside it",
+        ),
+        ({"subject": [f"s{k}" for k in FIRMS]}, "cluster='subject' learns within its values"),
+        ({"place": [f"s{k}" for k in FIRMS]}, "cluster='place' learns within its values"),
+        (
+            {"group": ["a", "b"] * 160},
+            "group (2 values; adjust=['group'] holds it fixed, cause=['group'] puts it into the graph)",
+        ),
+        ({"year": np.arange(1700, 2020)}, "time='year' with lags=1 learns what follows what"),
+        ({"year": YEARS}, "what follows what, if cluster names the column that tells the series apart"),
+    ],
+)
+def test_columns_that_say_what_rows_are_are_offered_by_name(columns, said):
+    assert said in offers(**columns)
+
+
+def test_what_names_subjects_is_not_offered_to_be_held_fixed_too():
+    said = offers(state=[f"s{k % 9}" for k in FIRMS], sex=["m", "f"] * 160, year=YEARS)
+    assert "adjust=['sex']" in said
+    assert "adjust=['state'" not in said

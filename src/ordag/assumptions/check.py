@@ -344,7 +344,7 @@ def _row_findings(
         "linearity": lambda: linearity_finding(X, arrows, names, alpha),
         "residual_spread": lambda: spread_finding(X, arrows, names, alpha),
         "residual_pairs": lambda: independence_finding(X, arrows, names, alpha),
-        "dependent_rows": lambda: dependence_finding(X, arrows, baseline.moments, alpha),
+        "dependent_rows": lambda: dependence_finding(X, arrows, baseline.moments, alpha, baseline.fit.columns),
         **{key: partial(row_finding, key, X, baseline.moments) for key in FINE},
         "influence": lambda: influence_finding(baseline, X, alpha),
     }
