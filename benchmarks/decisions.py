@@ -25,8 +25,8 @@ from ordag.errors import GraphError
 from ordag.graph.dag import Dag
 from ordag.model.sem import LinearSEM
 
-P, DEGREE, REPLICATES, TABLES = 10, 3.0, 240, 50
-ROWS = (30, 100, 1000)
+P, DEGREE, REPLICATES, TABLES = 10, 3.0, 240, 40
+ROWS, ROWS_OF_QUESTIONS = (30, 100, 1000), (100, 1000)
 ASKED = ("set", "shift", "rule", "effect", "two causes")
 FIRST = 26_000
 """The first seed; none of these tables was looked at before."""
@@ -34,7 +34,7 @@ FIRST = 26_000
 APART = 1_000_000
 """Between the seeds of models and of their rows, which would otherwise come from the same numbers."""
 
-MOST_ROWS = 2_000_000
+MOST_ROWS = 1_000_000
 """Rows of the file that is explained."""
 
 
@@ -175,41 +175,46 @@ def questions(n: int, known: bool) -> list[float]:
 
     The means after setting, shifting and ruling a variable, its effects, and those of two variables at once; of what does change.
     """
+    tables = [of_one_table(n, known, seed) for seed in range(FIRST, FIRST + TABLES)]
+    return [float(np.mean([one for held in tables for one in held[name]])) for name in ASKED]
+
+
+def of_one_table(n: int, known: bool, seed: int) -> dict[str, list[bool]]:
+    """Return of each interval whether it holds the truth, by question."""
     held: dict[str, list[bool]] = {name: [] for name in ASKED}
-    for seed in range(FIRST, FIRST + TABLES):
-        drawn = ordag.simulate("erdos-renyi", 6, n, seed=seed, degree=2, weights=(0.3, 1.0))
-        sem, names, total = drawn.sem, drawn.sem.names, drawn.sem.total_effects()
-        arrows = [list(edge) for edge in sem.dag.directed]
-        other = [[a, b] for a in names for b in names if a != b and [a, b] not in arrows]
-        facts = {"required": arrows, "forbidden": other} if known else None
-        fit = ordag.learn(dict(zip(names, drawn.X.T, strict=True)), units="commensurable", knowledge=facts)
-        a = int((total != 0.0).sum(axis=1).argmax())
-        root = next((j for j in sem.order if j != a and not total[a, j]), None)
-        what: dict[str, dict[str, Any]] = {"set": {"set": {names[a]: 1.0}}, "shift": {"shift": {names[a]: 1.0}}}
-        rules = {"set": Rules({a: 1.0}, {}, {}), "shift": Rules({}, {a: 1.0}, {})}
-        if root is not None:
-            what["rule"] = {"rule": {names[a]: {"": 0.5, names[root]: 0.5}}}
-            rules["rule"] = Rules({}, {a: 0.5}, {a: 0.5 * np.eye(6)[root]})
-        for kind, asked in what.items():
-            change, _ = rules[kind].applied(np.asarray(sem.B), np.asarray(sem.omega), sem.mean()) or (np.zeros(6), None)
-            try:
-                found = ordag.intervene(fit, **asked)
-            except GraphError:  # a rule that makes a cycle in the learned graph
-                continue
-            for j in np.flatnonzero(change).tolist():
-                if j != a:
-                    held[kind].append(bool(found.low[j] <= (sem.mean() + change)[j] <= found.high[j]))
-        for j in np.flatnonzero(total[a]).tolist():
-            one = ordag.effect(fit, names[a], names[j])
-            if one.low == one.low:
-                held["effect"].append(one.low <= total[a, j] <= one.high)
-            b = next((k for k in range(6) if k not in (a, j)), a)
-            both = fit.joint_effect([names[a], names[b]], names[j]).columns
-            truth = joint_weights(sem, (a, b))[:, j]
-            for k in np.flatnonzero(truth).tolist():
-                if both["low"][k] is not None:
-                    held["two causes"].append(both["low"][k] <= truth[k] <= both["high"][k])
-    return [float(np.mean(held[name])) for name in ASKED]
+    drawn = ordag.simulate("erdos-renyi", 6, n, seed=seed, degree=2, weights=(0.3, 1.0))
+    sem, names, total = drawn.sem, drawn.sem.names, drawn.sem.total_effects()
+    arrows = [list(edge) for edge in sem.dag.directed]
+    other = [[a, b] for a in names for b in names if a != b and [a, b] not in arrows]
+    facts = {"required": arrows, "forbidden": other} if known else None
+    fit = ordag.learn(dict(zip(names, drawn.X.T, strict=True)), units="commensurable", knowledge=facts)
+    a = int((total != 0.0).sum(axis=1).argmax())
+    root = next((j for j in sem.order if j != a and not total[a, j]), None)
+    what: dict[str, dict[str, Any]] = {"set": {"set": {names[a]: 1.0}}, "shift": {"shift": {names[a]: 1.0}}}
+    rules = {"set": Rules({a: 1.0}, {}, {}), "shift": Rules({}, {a: 1.0}, {})}
+    if root is not None:
+        what["rule"] = {"rule": {names[a]: {"": 0.5, names[root]: 0.5}}}
+        rules["rule"] = Rules({}, {a: 0.5}, {a: 0.5 * np.eye(6)[root]})
+    for kind, asked in what.items():
+        change, _ = rules[kind].applied(np.asarray(sem.B), np.asarray(sem.omega), sem.mean()) or (np.zeros(6), None)
+        try:
+            found = ordag.intervene(fit, **asked)
+        except GraphError:  # a rule that makes a cycle in the learned graph
+            continue
+        for j in np.flatnonzero(change).tolist():
+            if j != a:
+                held[kind].append(bool(found.low[j] <= (sem.mean() + change)[j] <= found.high[j]))
+    for j in np.flatnonzero(total[a]).tolist():
+        one = ordag.effect(fit, names[a], names[j])
+        if one.low == one.low:
+            held["effect"].append(one.low <= total[a, j] <= one.high)
+        b = next((k for k in range(6) if k not in (a, j)), a)
+        both = fit.joint_effect([names[a], names[b]], names[j]).columns
+        truth = joint_weights(sem, (a, b))[:, j]
+        for k in np.flatnonzero(truth).tolist():
+            if both["low"][k] is not None:
+                held["two causes"].append(both["low"][k] <= truth[k] <= both["high"][k])
+    return held
 
 
 def cpu(work: Callable[[], Any]) -> float:
@@ -277,7 +282,7 @@ def run() -> str:
     testing.FEWEST_RANDOM = testing.RANDOM_WORK = 1  # graphs with their variables mixed up are not looked at here
     with threadpool_limits(1):
         parts = {n: (graph_tests(n), change_tests(n), explanations(n), intervals(n)) for n in ROWS}
-        asked = {n: (questions(n, True), questions(n, False)) for n in ROWS}
+        asked = {n: (questions(n, True), questions(n, False)) for n in ROWS_OF_QUESTIONS}
         quick, long = times(), batches()
     percent = lambda value: f"{100.0 * value:.1f} %"  # noqa: E731
     lines = [
@@ -305,8 +310,8 @@ def run() -> str:
         "its effect",
         "effects of two causes at once",
     )
-    held = [[what, *(percent(asked[n][known][k]) for known in (0, 1) for n in ROWS)] for k, what in enumerate(words)]
-    head = [f"{which}, n = {n:,}" for which in ("graph known", "learned") for n in ROWS]
+    held = [[what, *(percent(asked[n][known][k]) for known in (0, 1) for n in ROWS_OF_QUESTIONS)] for k, what in enumerate(words)]
+    head = [f"{which}, n = {n:,}" for which in ("graph known", "learned") for n in ROWS_OF_QUESTIONS]
     return f"""## Decisions: sizes, powers, intervals
 
 {REPLICATES} random DAGs of {P} variables and degree {DEGREE:.0f}, weights of 0.3 to 0.8, error variances of 0.5 to 2
@@ -317,7 +322,8 @@ one weight larger by 0.4, its level by 0.5 or its error variance by the factor 2
 
 Shares of the 95 % intervals of `intervene`, `effect` and `joint_effect` that hold the truth, of what does change: {TABLES}
 tables of 6 variables, degree 2, equal error variances. Intervals are over the graphs drawn for resamples; where the graph
-is known, knowledge leaves that graph alone. Those of effects are given a path.
+is known, knowledge leaves that graph alone: 64 resamples are then enough for the probabilities, and percentiles of 64 numbers
+hold the next one in 92 %, not in 95 %. Those of effects are given a path.
 
 {table(["", *head], held)}
 

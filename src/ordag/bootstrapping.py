@@ -239,11 +239,18 @@ def bootstrap_fit(
     fit.at_one_time("bootstrap")
     count = _checked_count(replicates)
     check_interval_level(level)
-    root = seed_root(seed)
     recipe = recipe or fit.recipe
     _check_linear(recipe)
-    found = run(Job(_resampler("wishart", None, fit.moments, recipe, None), root, recipe), range(count), workers)
-    return _counted(fit, found, kind="wishart", seed=root, level=level)
+    return _of_memory(fit, None, count, recipe, seed, level, workers)
+
+
+def _of_memory(
+    fit: Fit, X: Array | None, count: int, recipe: MethodSettings, seed: Seed, level: float, workers: int | None
+) -> Bootstrap:
+    """Resample rows, or Gaussian samples with the moments of a fit without them, and learn again."""
+    kind, root = "wishart" if X is None else "rows", seed_root(seed)
+    found = run(Job(_resampler(kind, X, fit.moments, recipe, None), root, recipe), range(count), workers)
+    return _counted(fit, found, kind=kind, seed=root, level=level)
 
 
 def bootstrap_kept_rows(
@@ -256,10 +263,7 @@ def bootstrap_kept_rows(
     check_interval_level(level)
     if fit.moments.causes is not None:
         X = joint_rows(Rows(fit.profile.rows, 1, fit.profile.labels), fit.moments)
-        root = seed_root(seed)
-        job = Job(_resampler("wishart" if X is None else "rows", X, fit.moments, fit.recipe, None), root, fit.recipe)
-        found = run(job, range(_checked_count(replicates)), workers)
-        return _counted(fit, found, kind="wishart" if X is None else "rows", seed=root, level=level)
+        return _of_memory(fit, X, _checked_count(replicates), fit.recipe, seed, level, workers)
     rows = fit.profile.rows
     if fit.profile.labels is None:
         table, kept = Table(dict(zip(fit.names, rows.T, strict=True)), missing=fit.moments.missing, strict=True), None

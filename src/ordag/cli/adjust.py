@@ -52,3 +52,5 @@ def adjust(
             say_next("the estimate under hidden causes", *command)
         elif data is None and not found.estimates:
             say_next("the estimates", "adjust", graph, "data.csv", *ends)
+        elif data is not None:
+            say_next("whether the graph holds", "test", graph, *as_words(data))

@@ -12,7 +12,9 @@ import click
 from ordag.cli.options import STANDARD_INPUT
 from ordag.common.files import write_whole
 from ordag.common.plain import Document
-from ordag.common.words import shell_word, shown
+from ordag.common.words import listed, shell_word, shown
+from ordag.data.reading import Reading
+from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.learning import learn
 from ordag.saved import ENDING, load
@@ -34,9 +36,24 @@ def loaded_or_learned(
     data: str | list[str], method: str, settings: Mapping[str, Any], progress: Callable[[str], None]
 ) -> Fit:
     """Load a saved fit, or learn from a table."""
-    if isinstance(data, str) and data.lower().endswith(ENDING):
-        return load(data)
-    return learn(data, method, progress=progress, **settings)
+    saved = saved_fit(data, method, settings)
+    return saved or learn(data, method, progress=progress, **settings)
+
+
+def saved_fit(data: str | list[str], method: str, settings: Mapping[str, Any]) -> Fit | None:
+    """Return the fit that DATA is, for which nothing can be set any more; None for a table."""
+    if not isinstance(data, str) or not data.lower().endswith(ENDING):
+        return None
+    usual = Reading()
+    given = [
+        *(["method"] if method != "auto" else []),
+        *(one for one, value in settings.items() if value and value != getattr(usual, one, None)),
+    ]
+    if given:
+        raise SettingError(
+            f"{shown(data)} is a saved fit, whose graph is learned already: leave {listed(given)} out.", given
+        )
+    return load(data)
 
 
 def print_answer(answer: Document, title: str, as_json: bool) -> bool:

@@ -73,9 +73,13 @@ def changes(
         )
     write_plot(plot, found.plot)
     both = f"{title_of(before)} and {title_of(after)}" if after else f"{title_of(before)}, {joined(list(found.names))}"
-    if print_answer(found, both, as_json) and of is None and found.changed_variables:
-        said = {"--by": by, "--values": values}
+    if not print_answer(found, both, as_json):
+        return
+    if of is None and found.changed_variables:
+        said = {"--by": by, "--values": values, "--graph": graph}
         chosen_rows = [word for option, value in said.items() if value for word in (option, value)]
         tables = [before, *([after] if after else []), *chosen_rows]
         last = found.graph.topological_order()[-1]
         say_next("what a change comes from", "changes", *tables, "--target", last, "--plot", "changes.png")
+    else:
+        say_next("which rows are odd", "explain", after or before, *(["--target", of] if of else []))

@@ -7,7 +7,17 @@ from typing import Any
 import click
 
 from ordag.bootstrapping import Bootstrap
-from ordag.cli.answers import AS_JSON, PLOT, as_words, check_plot, print_answer, say_next, write_plot
+from ordag.cli.answers import (
+    AS_JSON,
+    PLOT,
+    as_words,
+    check_plot,
+    loaded_or_learned,
+    print_answer,
+    saved_fit,
+    say_next,
+    write_plot,
+)
 from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA,
@@ -29,7 +39,6 @@ from ordag.decisions.possible_effects import PossibleEffects
 from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.learners.methods import settings_of
-from ordag.learning import learn
 from ordag.model.effects import KINDS
 from ordag.total_effects import effect as total_effect
 from ordag.total_effects import learned_for_effect
@@ -90,7 +99,7 @@ def effect(
     probability that there is a path, the interval of the effect if there is one, how strong a hidden common cause would have to be
     to reduce it to zero, and reasons to doubt the graph. --plot draws the effect under hidden common causes of any strength.
     Of a category (--cause) it is the differences between its groups. Of several causes it is what each does while the others are set as
-    well, and what one unit more of all of them does. DATA is as in ordag learn.
+    well, and what one unit more of all of them does. DATA is as in ordag learn, or a saved fit (.ordag).
 
     \b
     Examples
@@ -112,15 +121,15 @@ def effect(
         and "orient_by_order" not in settings
     ):
         raise SettingError(
-            f"--method {method} finds a class of graphs, whose effects differ: add --whole-class for all of them or --orient-by-order for "
-            "one graph, or choose another method."
+            f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order for one of its graphs, "
+            "--whole-class for all, or choose another method."
         )
     if whole_class or len(source) > 1 or "," in source[0]:
         others = {"--steps": steps, "--replicates": replicates, "--plot": plot}
         others |= {"--interval": interval} if whole_class else {}
         unused = [name for name, value in others.items() if value is not None]
         with Progress() as progress:
-            fit = learn(data, method, progress=progress, **reading, **settings)
+            fit = loaded_or_learned(data, method, reading | settings, progress)
         if whole_class or len(source) > 1 or source[0] not in fit.names:
             _print_several(data, fit, source, target, level, interval, whole_class, unused, as_json)
             return
@@ -134,7 +143,7 @@ def effect(
                 "--replicates out."
             )
         with Progress() as progress:
-            fit = learn(data, method, progress=progress, **reading, **settings)
+            fit = loaded_or_learned(data, method, reading | settings, progress)
             over_time = response(fit, cause, target, steps, level=level)
         print_answer(over_time, title_of(data), as_json)
         return
@@ -145,7 +154,7 @@ def effect(
                 "--interval, --replicates and --plot."
             )
         with Progress() as progress:
-            fit = learn(data, method, progress=progress, **reading, **settings)
+            fit = loaded_or_learned(data, method, reading | settings, progress)
             differences = fit.group_effect(cause, target, level)
         print_answer(differences, title_of(data), as_json)
         return
@@ -153,7 +162,7 @@ def effect(
     seed = settings.pop("seed", None)
     asked: dict[str, Any] = {"interval": interval, "replicates": replicates}
     with Progress() as progress:
-        learned = learned_for_effect(
+        learned = saved_fit(data, method, reading | settings) or learned_for_effect(
             data,
             (cause, target),
             level,
@@ -172,6 +181,8 @@ def effect(
         if plot is None:
             command = ("effect", *as_words(data), "--from", cause, "--to", target, "--plot", "doubt.png")
             say_next("the effect under hidden causes", *command)
+        else:
+            say_next("what happens to all variables", "intervene", *as_words(data), "--shift", f"{cause}=1")
 
 
 def _print_several(

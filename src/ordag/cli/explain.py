@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+import numpy as np
 
 from ordag.cli.answers import AS_JSON, as_words, print_answer, say_next
 from ordag.cli.help import ManualPage
@@ -74,9 +75,16 @@ def explain(
                 )
             fit, other = load(saved), data
         found = explain_rows(fit, numbers, data=other, target=of, worst=worst, **(reading if other is not None else {}))
-    if print_answer(found, title_of(data), as_json) and of is None and len(found.rows):
+    if not print_answer(found, title_of(data), as_json):
+        return
+    if of is None and len(found.rows):
+        model = ["--fit", saved] if saved else []
         row = ("--rows", str(found.rows[0]), "--target", found.names[-1])
-        say_next("what it does to one variable", "explain", *as_words(data), *row)
+        say_next("what it does to one variable", "explain", *as_words(data), *model, *row)
+    elif found.contributions is not None and saved is None:
+        most = found.names[int(np.abs(found.contributions[0]).argmax())]
+        if most != of and of is not None:
+            say_next("what it does in all rows", "effect", *as_words(data), "--from", most, "--to", of)
 
 
 def _numbers(text: str) -> list[int]:

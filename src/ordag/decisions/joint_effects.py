@@ -165,7 +165,7 @@ def joint_effect(
             if len(there) >= FEWEST_PATHS:
                 spread[k], (low[k], high[k]) = there.std(ddof=1), np.quantile(there, tails)
     else:
-        spread = np.sqrt(_variances(sem, fit.moments.R, A, t))
+        spread = np.sqrt(_variances(sem, fit.within_causes.moments.R, A, t))
         reach = float(ndtri(0.5 + level / 2.0)) * spread
         low, high = estimate - reach, estimate + reach
     columns = {
@@ -241,11 +241,11 @@ def _robustness(fit: Fit, sem: LinearSEM, A: Sequence[int], t: int) -> list[floa
     reached = (effects[list(A)] != 0.0).any(axis=0)
     if t in given or reached[given].any() or fit.equations is not None:
         return [math.nan] * len(A)
-    names, found = fit.names, []
+    names, moments, found = fit.names, fit.within_causes.moments, []
     for a in A:
         held = [names[k] for k in given.tolist()] + [names[k] for k in A if k != a]
         try:
-            found.append(Sensitivity.of(fit.moments, names[a], names[t], held).robustness)
+            found.append(Sensitivity.of(moments, names[a], names[t], held).robustness)
         except (TooFewRowsError, CollinearError):
             found.append(math.nan)
     return found

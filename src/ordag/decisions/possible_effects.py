@@ -157,7 +157,8 @@ def possible_effects(fit: Fit, sources: str | Sequence[str], target: str, level:
         adjacency, dag = dag.adjacency, extend(dag)
     else:
         adjacency = _class(dag.adjacency, known)
-    own = _effects(refit(fit.moments, dag).sem, adjacency, fit.moments.n, A, t)
+    sem = fit.sem or refit(fit.within_causes.moments, dag).sem
+    own = _effects(sem, adjacency, fit.moments.n, A, t)
     drawn = [_effects(one, _class(one.dag.adjacency, known), fit.moments.n, A, t) for one in drawn_models(fit)]
     rows = [_averaged([one[:, k] for one in drawn], level) for k in range(len(A))]
     columns = {
