@@ -146,6 +146,10 @@ def test_means_filled_in_are_found():
         filled = np.where(holes, np.nanmean(np.where(holes, np.nan, table), axis=0), table)
         assert sorted(filled_in(filled, filled.mean(axis=0))) == [0, 1, 2]
         assert "Cells of x0, x1 and x2 hold the same value" in said(filled)["filled_cells"]
+    even = np.concatenate([np.linspace(-1.0, 1.0, 100), np.zeros(100)])
+    for middle, found in ((4.0, [0]), (4.5, [])):  # a round number is one filled in only if it is the mean
+        column = np.where(even == 0.0, middle, 4.0 + even)[:, None]
+        assert list(filled_in(column, np.array([4.0]))) == found
     zeros = np.where(X < 0, 0.0, X)
     assert "filled_cells" not in said(zeros)
     assert "filled_cells" not in said(random.integers(0, 2, (300, 4)).astype(float))
