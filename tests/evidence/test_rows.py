@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles import rows as oracle
+from scipy.stats import f as f_distribution
 
 import ordag
 from ordag.evidence.cautions import cautions
 from ordag.evidence.copies import duplicates, filled_in
-from ordag.evidence.dependence import CURVE, blocks, grouping, levels, row_memory, several, sort_keys
+from ordag.evidence.dependence import CURVE, SURE, blocks, grouping, levels, row_memory, several, sort_keys
 from ordag.evidence.influence import deciding_row
 from ordag.evidence.populations import mixture, normal_scores, spread, two_groups, two_models, valley
 from ordag.evidence.rows import CHECKS, Sample, row_cautions
@@ -222,6 +223,24 @@ def test_groups_by_code_are_those_of_the_oracle():
     ]
     assert (found.column, found.groups) == (4, 12)
     assert found.alike == pytest.approx(sorted(values)[-several(4)], abs=1e-6)
+
+
+def test_groups_are_named_only_where_chance_would_hardly_make_them_in_any_column():
+    """Bonferroni's correction over columns; alike by much are these groups all the same."""
+    doubtful = 0
+    for seed in range(30):
+        X = in_clusters(seed, clusters=12, size=10, p=5)
+        X[:, :5] = 0.5 * X[:, :5] + np.random.default_rng(seed).standard_normal((120, 5))
+        codes, counts = levels(X)
+        p_values = []
+        for j in range(5):
+            left = oracle.left_after(codes[:, 5], codes[:, j].astype(float), CURVE)
+            alike = oracle.intraclass_correlation(left, codes[:, 5], CURVE)
+            p_values.append(f_distribution.sf(1 + 10 * alike / (1 - alike), 12 - 1 - CURVE, 120 - 12))
+        second = sorted(p_values)[several(5) - 1]
+        assert (grouping(codes, counts) is not None) == (6 * second < SURE)
+        doubtful += SURE / 6 < second < SURE
+    assert doubtful >= 2
 
 
 def test_sort_keys_sort():
