@@ -35,6 +35,7 @@ PEERS_AT, PEERS_UP_TO = (0.1, 0.3), 20
 CALIBRATED = (10, 400)
 LARGE = int(os.environ.get("ORDAG_LARGE", "4_000_000")), 50
 EDGES = (0.05, 0.3, 0.5, 0.7, 0.9, 0.97, 1.001)
+CLASSES = " | ".join(f"{a:.2f} to {min(b, 1.0):.2f}" for a, b in pairwise(EDGES))
 RESULTS = Path(__file__).parent / "results" / "missing.jsonl"
 
 Address = list[Any]
@@ -58,9 +59,7 @@ def wrong_entries(X: np.ndarray, A: np.ndarray, share: float, mechanism: str, ta
 def probabilities(kind: str, share: float, mechanism: str, table: int) -> list[tuple[float, bool]]:
     """Pair every probability of an arrow above 5 % with whether the arrow is there."""
     X, A = drawn(kind, *CALIBRATED, table)
-    found = ordag.learn(with_holes(X, share, mechanism, table)).probabilities
-    assert found is not None
-    return [(float(found.arrows[i, j]), bool(A[i, j])) for i, j in np.argwhere(found.arrows > EDGES[0])]
+    return pairs_of(with_holes(X, share, mechanism, table), A)
 
 
 def large(share: float) -> tuple[float, float]:
@@ -165,17 +164,29 @@ def _calibration_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
         f"Probabilities of arrows, said and was in percent (number), {len(KINDS) * CALIBRATED_TABLES} other tables of {p} variables and "
         f"{n} rows:",
         "",
-        f"| holes | share | {' | '.join(f'{a:.2f} to {min(b, 1.0):.2f}' for a, b in pairwise(EDGES))} |",
+        f"| holes | share | {CLASSES} |",
         f"|---|---|{'---|' * (len(EDGES) - 1)}",
     ]
     for (mechanism, share), pairs in said.items():
-        cells = []
-        for a, b in pairwise(EDGES):
-            inside = [(one, was) for one, was in pairs if a <= one < b]
-            mean, rate = (np.mean(one) for one in zip(*inside, strict=True)) if inside else (np.nan, np.nan)
-            cells.append(f"{100 * mean:.0f} / {100 * rate:.0f} ({len(inside)})" if inside else "–")
-        lines.append(f"| {words[mechanism]} | {share:.0%} | {' | '.join(cells)} |")
+        lines.append(f"| {words[mechanism]} | {share:.0%} | {said_and_was(pairs)} |")
     return lines
+
+
+def said_and_was(pairs: Sequence[tuple[float, bool]]) -> str:
+    """Write the cells of a table: in each class of probabilities their mean, the share that was there, and the number."""
+    cells = []
+    for a, b in pairwise(EDGES):
+        inside = [(one, was) for one, was in pairs if a <= one < b]
+        mean, rate = (np.mean(one) for one in zip(*inside, strict=True)) if inside else (np.nan, np.nan)
+        cells.append(f"{100 * mean:.0f} / {100 * rate:.0f} ({len(inside)})" if inside else "–")
+    return " | ".join(cells)
+
+
+def pairs_of(H: np.ndarray, A: np.ndarray) -> list[tuple[float, bool]]:
+    """Pair every probability of an arrow above 5 % with whether the arrow is there."""
+    found = ordag.learn(H).probabilities
+    assert found is not None
+    return [(float(found.arrows[i, j]), bool(A[i, j])) for i, j in np.argwhere(found.arrows > EDGES[0])]
 
 
 def _large_section(results: Sequence[tuple[Address, Any]]) -> list[str]:

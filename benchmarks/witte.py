@@ -30,7 +30,7 @@ from scipy.special import expit
 import ordag
 from benchmarks.accuracy.drawing import network_folder, published_model
 from benchmarks.holes import IMPUTATIONS, by_lingam, imputed, learned, majority
-from benchmarks.missing import measured
+from benchmarks.missing import CLASSES, EDGES, measured, pairs_of, said_and_was
 from benchmarks.pc_with_holes import by_pc, on_complete_rows, on_imputed
 from ordag.common.watched import WatchedError, watched
 from ordag.errors import OrdagError
@@ -43,8 +43,10 @@ SHARE = 0.18
 NEARLY_ALL = 7.4
 """The mean of expit(z + this) over a standard normal z is 0.999: the share of rows from which ampute takes a value."""
 PC_IMPUTATIONS = 10
-TABLES, LARGE_TABLES = 10, 5
-LINGAM_TABLES, LARGE_LINGAM_TABLES, LINGAM_SECONDS = 3, 1, 30
+TABLES, LARGE_TABLES = 6, 5
+LINGAM_TABLES, LINGAM_SECONDS = 1, 30
+CALIBRATED_ROWS, CALIBRATED, LARGE_CALIBRATED, SEPARATE = (100, 1000), 15, 6, 1000
+"""Rows and numbers of the tables with probabilities; these are numbered from the last on, so that they are others."""
 RESULTS = Path(__file__).parent / "results" / "witte.jsonl"
 
 
@@ -165,9 +167,8 @@ def distances(path: Path, name: str, n: int, mechanism: str, table: int) -> dict
     """Return for every way the pairs wrongly joined or not joined, and the structural Hamming distance of the classes; [] where the way
     gave no answer."""
     X, H, dag = drawn(path, DESIGNS[name], n, mechanism, table)
-    tables = LARGE_LINGAM_TABLES if DESIGNS[name].whole else LINGAM_TABLES
     truth, found = to_cpdag(dag), {}
-    for way, graph in ways(X, H, dag.nodes, lingam=table < tables):
+    for way, graph in ways(X, H, dag.nodes, lingam=table < LINGAM_TABLES):
         try:
             given = graph()
             known = given if isinstance(given, ordag.Cpdag) else to_cpdag(ordag.Dag(dag.nodes, given))
@@ -181,11 +182,25 @@ def distances(path: Path, name: str, n: int, mechanism: str, table: int) -> dict
     return found
 
 
+def probabilities(networks: Path, name: str, n: int, mechanism: str, table: int) -> list[tuple[float, bool]]:
+    """Pair the probabilities of arrows with whether these are there; "none": in the table without holes."""
+    X, H, dag = drawn(networks, DESIGNS[name], n, mechanism if mechanism in MECHANISMS else "MCAR", table)
+    return pairs_of(X if mechanism == "none" else H, dag.adjacency)
+
+
 def tasks(networks: Path) -> Iterator[tuple[list[Any], Callable[[], Any]]]:
     """Yield everything that is measured, each with its address."""
     for table, name, n, mechanism in product(range(TABLES), DESIGNS, ROWS, MECHANISMS):
         if table < LARGE_TABLES or not DESIGNS[name].whole:
             yield [name, n, mechanism, table], partial(distances, networks, name, n, mechanism, table)
+
+
+def calibration(networks: Path) -> Iterator[tuple[list[Any], Callable[[], Any]]]:
+    """Yield the tables whose probabilities are held against the truth."""
+    for name, n, mechanism in product(DESIGNS, CALIBRATED_ROWS, ("none", *MECHANISMS)):
+        for table in range(LARGE_CALIBRATED if DESIGNS[name].whole else CALIBRATED):
+            work = partial(probabilities, networks, name, n, mechanism, SEPARATE + table)
+            yield ["probabilities", name, n, mechanism, table], work
 
 
 def run() -> str:
@@ -204,7 +219,7 @@ def run() -> str:
     lines += [
         "Columns of two published networks of which 18 % of the values are missing as in Witte, Foraita and Didelez (2022); with all 46 "
         "columns of ECOLI70 in the same 12. Pairs wrongly joined or not joined / structural Hamming distance of the classes, mean of "
-        f"{TABLES} tables ({LARGE_TABLES} with 46 columns; lingam {LINGAM_TABLES} and {LARGE_LINGAM_TABLES}, with {LINGAM_SECONDS} "
+        f"{TABLES} tables ({LARGE_TABLES} with 46 columns; lingam {LINGAM_TABLES}, with {LINGAM_SECONDS} "
         "CPU seconds for a table). A number in brackets is the share of tables without an answer. The last three are PC as they ran "
         "it: level 5 %, colliders by majority, tests on the rows that have the columns of a test, or on ten imputed tables by the rules "
         "of Rubin.",
@@ -215,6 +230,19 @@ def run() -> str:
     for (name, n, mechanism), ways_ in found.items():
         cells = " | ".join(_cell(ways_[way]) for way in names)
         lines.append(f"| {name} | {n:,} | {mechanism} | {cells} |")
+    said: dict[str, list[tuple[float, bool]]] = defaultdict(list)
+    for (_, _name, _n, mechanism, _table), pairs in measured(calibration(networks), RESULTS):
+        said[mechanism] += pairs
+    rows = " and ".join(f"{n:,}" for n in CALIBRATED_ROWS)
+    lines += [
+        "",
+        f"Probabilities of arrows in other tables of the same designs with {rows} rows ({CALIBRATED} of each, {LARGE_CALIBRATED} with 46 "
+        "columns), said and was in percent (number):",
+        "",
+        f"| holes | {CLASSES} |",
+        f"|---|{'---|' * (len(EDGES) - 1)}",
+        *(f"| {mechanism} | {said_and_was(pairs)} |" for mechanism, pairs in said.items()),
+    ]
     return "\n".join(lines)
 
 

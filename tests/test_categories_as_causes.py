@@ -210,3 +210,16 @@ def test_a_table_of_dask():
     expected = ordag.learn(rows(), cause=["site", "sex"], draws=0)
     assert found.score == pytest.approx(expected.score, rel=1e-9)
     assert found.causes.arrows.tolist() == expected.causes.arrows.tolist()
+
+
+def test_effects_of_several_causes_are_those_of_the_graph_with_its_categories():
+    random = np.random.default_rng(1)
+    site = random.integers(3, size=300)
+    a = random.standard_normal(300) + site
+    b = 0.8 * a + random.standard_normal(300) - 2.0 * site
+    c = 0.7 * b + 0.5 * a + random.standard_normal(300)
+    table = {"site": np.array(list("xyz"))[site], "a": a, "b": b, "c": c}
+    fit = ordag.learn(table, cause=["site"], knowledge={"tiers": "a | b | c"}, draws=20)
+    slopes = np.linalg.lstsq(np.column_stack([a, b, np.ones(300)]), c, rcond=None)[0][:2]
+    assert fit.joint_effect(["a", "b"], "c").columns["estimate"][:2] == pytest.approx(slopes)
+    np.testing.assert_allclose(fit.possible_effects(["a", "b"], "c").values, slopes[None, :])

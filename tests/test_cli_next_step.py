@@ -8,8 +8,8 @@ import shlex
 import click
 import pytest
 
-from ordag.cli import next_step
-from ordag.cli.next_step import as_words, say_next
+from ordag.cli import answers
+from ordag.cli.answers import as_words, say_next
 
 
 class Terminal(io.StringIO):
@@ -19,9 +19,9 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_one_line_on_a_terminal_alone(monkeypatch, capsys, terminal):
-    monkeypatch.setattr(next_step.sys, "stdout", Terminal() if terminal else io.StringIO())
-    monkeypatch.setattr(next_step.sys, "stderr", error := Terminal())
-    say_next("the effect", "ordag", "effect", "my data.csv", "--from", "a $b", "--to", "c")
+    monkeypatch.setattr(answers.sys, "stdout", Terminal() if terminal else io.StringIO())
+    monkeypatch.setattr(answers.sys, "stderr", error := Terminal())
+    say_next("the effect", "effect", "my data.csv", "--from", "a $b", "--to", "c")
     line = click.unstyle(error.getvalue())
     assert line.count("\n") == terminal
     if terminal:

@@ -11,6 +11,7 @@ import ordag
 from ordag import compare, learn, simulate
 from ordag.errors import SettingError
 from ordag.graph import to_cpdag
+from ordag.learners.methods import METHODS
 
 DRAWN = simulate("heterogeneous", 8, 800, 2)
 
@@ -29,6 +30,11 @@ def test_every_method_gives_what_learn_gives_and_its_distances():
     assert comparison["cvs"].method == "cvs"
     with pytest.raises(KeyError):
         comparison["lingam"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_fit_of_a_comparison_is_that_of_learn_in_every_key(method):
+    assert compare("marks", [method])[method].to_dict() == learn("marks", method).to_dict()
 
 
 def test_bic_is_that_of_regressions():

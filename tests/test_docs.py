@@ -17,7 +17,7 @@ from budgets import thorough
 
 import ordag
 from ordag.cli import cli
-from ordag.evidence.forecast import MOST as USUAL_FORECASTS
+from ordag.evidence.forecast import MOST_TABLES as USUAL_FORECASTS
 
 pytestmark = pytest.mark.system
 
@@ -81,7 +81,7 @@ def run_commands(block, page, run):
         program, *words = shlex.split(command)
         assert program == "ordag", f"{page.name}: {command}"
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("ordag.evidence.forecast.MOST", USUAL_FORECASTS)
+            patch.setattr("ordag.evidence.forecast.MOST_TABLES", USUAL_FORECASTS)
             _, printed, told = run(*words)
         lines = [line.rstrip() for line in (printed + told).splitlines()]
         assert lines == [line.rstrip() for line in output.splitlines()], f"{page.name}: {command}"

@@ -25,6 +25,14 @@ def fit():
 
 
 @pytest.mark.slow
+def test_a_seed_is_of_the_resamples_where_the_method_has_none():
+    one, same, other = (
+        ordag.effect("marks", "vectors", "mechanics", method="cvs", replicates=20, seed=seed, workers=1)
+        for seed in (1, 1, 2)
+    )
+    assert one.std_error == same.std_error != other.std_error
+
+
 def test_estimates_are_sums_over_paths(fit):
     np.testing.assert_allclose(
         ordag.effects(fit, interval="given-graph").estimate, sum_over_paths(fit.sem.B), atol=1e-12

@@ -214,3 +214,28 @@ def test_both_levels_of_a_class_and_of_few_or_other_clusters():
     few = {name: values[:30] for name, values in table.items()}
     with pytest.raises(DataError, match=r"Between the means of the clusters: 3 rows.*clusters='within' learns without"):
         ordag.learn(few, cluster="s", clusters="both")
+
+
+def test_weights_of_nothing_and_of_too_much_are_said():
+    table = only(chain())
+    fit = ordag.learn({**table, "w": [0.0] * 50 + [1.0] * 150}, "cvs", weights="w")
+    assert "Weighted by w; 50 rows of weight 0 left out." in str(fit)
+    assert fit.rows == 150
+    assert "left out" not in str(ordag.learn({**table, "w": [2.0] * 200}, "cvs", weights="w"))
+    with pytest.raises(DataError, match="All rows have the weight 0"):
+        ordag.learn({**table, "w": [0.0] * 200}, "cvs", weights="w")
+    with pytest.raises(DataError, match=r"200 rows of positive weight count for 1, .*weights far larger"):
+        ordag.learn({**table, "w": [1e9] + [1.0] * 199}, "cvs", weights="w")
+    with pytest.raises(DataError, match="'w' has the weight -1: weights are numbers from 0 on"):
+        ordag.learn({**table, "w": [-1.0] + [1.0] * 199}, "cvs", weights="w")
+
+
+def test_one_cluster_is_refused_and_no_experiment_is_said():
+    table = only(chain())
+    with pytest.raises(DataError, match="All rows are of one cluster of 's': resamples draw whole clusters"):
+        ordag.learn({**table, "s": ["q"] * 200}, cluster="s")
+    in_time = ordag.learn({**table, "s": ["q"] * 200}, cluster="s", lags=1, draws=0)
+    assert in_time.rows == 199
+    assert "Experiments by what: none; 200 rows untouched." in str(
+        ordag.learn({**table, "what": [""] * 200}, "cvs", experiment="what")
+    )

@@ -126,3 +126,20 @@ def test_about_is_said_of_numbers_only():
         "more than 99 %",
         "about 100 %",
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (115_140.0, 4, "115,100"),
+        (-131.9, 2, "-130"),
+        (9_999_999.0, 4, "10,000,000"),
+        (1e7, 4, "1e+07"),
+        (0.00012345, 3, "0.000123"),
+        (1.2e-9, 2, "1.2e-09"),
+        (float("nan"), 4, ""),
+        (1234.5, 4, "1234"),
+    ],
+)
+def test_numbers_are_written_without_an_exponent_while_they_are_short(value, digits, text):
+    assert number(value, digits) == text

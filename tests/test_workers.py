@@ -16,7 +16,7 @@ from joblib.parallel import ThreadingBackend
 from threadpoolctl import threadpool_info
 
 from ordag.common import workers
-from ordag.common.workers import WAVE, as_worker, in_parallel, stopped_after, worker_count
+from ordag.common.workers import BATCHES_PER_WORKER, as_worker, in_parallel, stopped_after, worker_count
 from ordag.errors import OrdagWarning, SettingError
 
 
@@ -45,8 +45,12 @@ def test_every_batch_comes_back(ordered):
     joblib.register_parallel_backend("together", AllTogether)
     for backend in ("threading", "together"):
         with joblib.parallel_config(backend=backend, n_jobs=2):
-            found = list(in_parallel(square, range(4 * WAVE), 2, ordered=ordered))
-            assert found == [x * x for x in range(4 * WAVE)] if ordered else len(found) == 4 * WAVE
+            found = list(in_parallel(square, range(4 * BATCHES_PER_WORKER), 2, ordered=ordered))
+            assert (
+                found == [x * x for x in range(4 * BATCHES_PER_WORKER)]
+                if ordered
+                else len(found) == 4 * BATCHES_PER_WORKER
+            )
             assert list(in_parallel(square, [], 2, ordered=ordered)) == []
 
 

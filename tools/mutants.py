@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import atexit
 import copy
 import importlib.machinery
 import json
@@ -24,9 +25,11 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -445,6 +448,8 @@ def main() -> None:
     os.environ.setdefault("HYPOTHESIS_PROFILE", "same")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("MPLBACKEND", "agg")
+    tempfile.tempdir = tempfile.mkdtemp(prefix="ordag-mutants-")  # of tests that end in the middle, without a look back
+    atexit.register(shutil.rmtree, tempfile.tempdir, ignore_errors=True)
     for name in PRELOADED:
         importlib.import_module(name)
     nothing = Mutant("common/words.py", "", "nothing", "", "", 0, 0)

@@ -28,21 +28,23 @@ from ordag.fit import Fit
 from ordag.keywords import BootstrapKeywords
 from ordag.learners.methods import check_settings, recipe_for
 from ordag.learners.settings import MethodSettings
-from ordag.resampling.cause_resamplers import CauseResampler, joint_moments, joint_rows
 from ordag.resampling.intervals import check_interval_level, intervals
 from ordag.resampling.labelled import LabelledResampler, refuse_covariates
 from ordag.resampling.replicates import Job, Replicate, run
 from ordag.resampling.resamplers import (
+    CauseResampler,
     HalfResampler,
     HoledRowResampler,
     PlainRowResampler,
     Resampler,
     RowResampler,
     gaussian_resampler,
+    joint_moments,
+    joint_rows,
     seed_root,
     to_draw,
 )
-from ordag.resampling.streaming import MEMORY, ON_A_CLUSTER, passes, poisson_sums
+from ordag.resampling.streaming import MOST_CLUSTER_BYTES, MOST_SUM_BYTES, passes, poisson_sums
 from ordag.resampling.support import Support
 
 if TYPE_CHECKING:
@@ -178,7 +180,7 @@ def bootstrap_table(
     found: list[Replicate] = []
     if kind == "poisson":
         assert source is not None
-        memory = ON_A_CLUSTER if scattered or cluster is not None else MEMORY
+        memory = MOST_CLUSTER_BYTES if scattered or cluster is not None else MOST_SUM_BYTES
         for numbers in passes(count, fit.moments.p, memory):
             sums = poisson_sums(
                 source,
@@ -233,15 +235,22 @@ def bootstrap_fit(
     workers: int | None = None,
     recipe: MethodSettings | None = None,
 ) -> Bootstrap:
-    """The bootstrap of a fit whose rows are no longer at hand: Gaussian samples with its moments, learned with its settings."""
+    """Return the bootstrap of a fit whose rows are no longer at hand: Gaussian samples with its moments, learned with its settings."""
     fit.at_one_time("bootstrap")
     count = _checked_count(replicates)
     check_interval_level(level)
-    root = seed_root(seed)
     recipe = recipe or fit.recipe
     _check_linear(recipe)
-    found = run(Job(_resampler("wishart", None, fit.moments, recipe, None), root, recipe), range(count), workers)
-    return _counted(fit, found, kind="wishart", seed=root, level=level)
+    return _of_memory(fit, None, count, recipe, seed, level, workers)
+
+
+def _of_memory(
+    fit: Fit, X: Array | None, count: int, recipe: MethodSettings, seed: Seed, level: float, workers: int | None
+) -> Bootstrap:
+    """Resample rows, or Gaussian samples with the moments of a fit without them, and learn again."""
+    kind, root = "wishart" if X is None else "rows", seed_root(seed)
+    found = run(Job(_resampler(kind, X, fit.moments, recipe, None), root, recipe), range(count), workers)
+    return _counted(fit, found, kind=kind, seed=root, level=level)
 
 
 def bootstrap_kept_rows(
@@ -254,10 +263,7 @@ def bootstrap_kept_rows(
     check_interval_level(level)
     if fit.moments.causes is not None:
         X = joint_rows(Rows(fit.profile.rows, 1, fit.profile.labels), fit.moments)
-        root = seed_root(seed)
-        job = Job(_resampler("wishart" if X is None else "rows", X, fit.moments, fit.recipe, None), root, fit.recipe)
-        found = run(job, range(_checked_count(replicates)), workers)
-        return _counted(fit, found, kind="wishart" if X is None else "rows", seed=root, level=level)
+        return _of_memory(fit, X, _checked_count(replicates), fit.recipe, seed, level, workers)
     rows = fit.profile.rows
     if fit.profile.labels is None:
         table, kept = Table(dict(zip(fit.names, rows.T, strict=True)), missing=fit.moments.missing, strict=True), None
@@ -332,7 +338,7 @@ def _settled(kind: str, source: Source | None, X: Array | None, fit: Fit) -> str
 
 
 def _counted(fit: Fit, found: list[Replicate], *, kind: str, seed: np.random.SeedSequence, level: float) -> Bootstrap:
-    """The shares and percentiles that the replicates give."""
+    """Return the shares and percentiles that the replicates give."""
     failures = [one.failure for one in found if one.failure is not None]
     good = [one for one in found if one.failure is None]
     if not good:

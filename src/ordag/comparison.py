@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ordag.common.bits import packed_columns
 from ordag.common.checks import as_list, short
 from ordag.common.markup import card, isolated, sentence, table
-from ordag.common.plain import to_json
+from ordag.common.plain import Document, frame
 from ordag.common.words import counted, number
 from ordag.data.reading import split_reading
 from ordag.data.table import Table
@@ -62,7 +62,7 @@ TITLES = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Document):
     """The outcomes in the order asked for, and the truth where there is one."""
 
     names: tuple[str, ...]
@@ -71,7 +71,7 @@ class Comparison:
     truth: Dag | None
 
     def __getitem__(self, method: str) -> Fit:
-        """The fit of a method."""
+        """Return the fit of a method."""
         for outcome in self.outcomes:
             if outcome.method == method and outcome.fit is not None:
                 return outcome.fit
@@ -80,9 +80,7 @@ class Comparison:
     @property
     def table(self) -> pd.DataFrame:
         """One row per method: how many edges, scores, times, and distances to the truth."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows_of_methods)
+        return frame(self.rows_of_methods)
 
     @property
     def agreement(self) -> pd.DataFrame:
@@ -95,9 +93,7 @@ class Comparison:
     @property
     def edges(self) -> pd.DataFrame:
         """One row per pair that some method joins, with the mark that each method gives it: →, ←, — or nothing."""
-        import pandas as pd
-
-        return pd.DataFrame(self.edge_rows)
+        return frame(self.edge_rows)
 
     @property
     def rows_of_methods(self) -> list[dict[str, Any]]:
@@ -154,9 +150,6 @@ class Comparison:
             "fits": {o.method: o.fit.to_dict() for o in self.outcomes if o.fit is not None},
             "truth": None if self.truth is None else [list(edge) for edge in self.truth.directed],
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        return to_json(self.to_dict(), indent)
 
     @property
     def titles(self) -> dict[str, str]:
@@ -233,7 +226,7 @@ def compare(
 
 
 def _own_settings(settings: Mapping[str, Mapping[str, Any]] | None) -> dict[str, dict[str, Any]]:
-    """The settings of single methods, as dicts."""
+    """Return the settings of single methods, as dicts."""
     if settings is None:
         return {}
     if not isinstance(settings, Mapping) or not all(isinstance(values, Mapping) for values in settings.values()):
@@ -270,7 +263,7 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
 
 
 def _class(graph: Graph) -> Cpdag:
-    """The class of a DAG; a class as it was found, valid or not."""
+    """Return the class of a DAG; a class as it was found, valid or not."""
     return to_cpdag(graph) if isinstance(graph, Dag) else Cpdag(graph.nodes, graph.adjacency)
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ordag.common.arrays import Array, Mask
 from ordag.common.checks import checked_seed
 from ordag.data.moments import Moments
+from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.keywords import CvsKeywords, GdsKeywords, GesKeywords, PcKeywords, PooledKeywords
 from ordag.learners.methods import METHODS
@@ -38,6 +39,8 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
         signature = inspect.Signature([own, *(one.replace(name=_estimators_name(one.name)) for one in given)])
 
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            if "seed" in kwargs and "random_state" in signature.parameters:
+                raise SettingError("seed is called random_state in estimators, as everywhere in scikit-learn.")
             bound = signature.bind(self, *args, **kwargs)
             bound.apply_defaults()
             for name, value in list(bound.arguments.items())[1:]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ordag import __version__
 from ordag.common.files import write_whole
-from ordag.common.plain import plain, records, to_json
+from ordag.common.plain import Document, frame, plain, records
 from ordag.data.table import Table
 from ordag.errors import DataError, SettingError
 from ordag.evidence.arrows import arrow_columns
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fit(Found):
+class Fit(Found, Document):
     """A learned graph with the evidence for it. Weights and tables are computed when first asked for.
 
     support: the bootstrap support of every arrow, if `learn` was given `bootstrap`.
@@ -99,9 +99,7 @@ class Fit(Found):
         the direction is in doubt, and "knowledge" where the user's knowledge decides. In time `lag` is how many steps earlier the
         source is. `hidden_cause` is True where a hidden common cause could explain the arrow (`hidden?` in the terminal).
         """
-        import pandas as pd
-
-        return pd.DataFrame(self.edge_columns)
+        return frame(self.edge_columns)
 
     @cached_property
     def changes(self) -> EnvironmentChanges | None:
@@ -121,9 +119,7 @@ class Fit(Found):
         `tied` are the variables not distinguishable from the chosen one at 5%, and `tie_matters` whether the graph has
         an edge among them. Of more than 300 variables `tied` lists at most 20, and `tied_more` counts the others.
         """
-        import pandas as pd
-
-        return pd.DataFrame(self.step_columns)
+        return frame(self.step_columns)
 
     @cached_property
     def edge_columns(self) -> dict[str, Any]:
@@ -204,10 +200,6 @@ class Fit(Found):
             {"name": name, "levels": list(levels), "effects": effects[name]}
             for name, levels in self.cause_levels.items()
         ]
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """The document that the command line prints with --json."""
-        return to_json(self.to_dict(), indent)
 
     def plot(self, kind: str | None = None, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the answer on these axes of matplotlib, or on new ones of a fitting size, and give the axes back.

@@ -19,14 +19,14 @@ from ordag.total_effects import directed
 if TYPE_CHECKING:
     import networkx
 
-NUMBERS = ("std_error", "p_value", "direction_p_value", "probability", "edge_probability", "support")
+EDGE_NUMBERS = ("std_error", "p_value", "direction_p_value", "probability", "edge_probability", "support")
 """The columns of `Fit.edges` that files of graphs and networkx get beside the weight."""
 
 
 def edge_attributes(fit: Fit) -> Attributes:
     """Return what is known of every arrow beside its weight: numbers by name, and the reason for its direction."""
     columns = fit.edge_columns
-    names = [name for name in NUMBERS if name in columns]
+    names = [name for name in EDGE_NUMBERS if name in columns]
     found: dict[tuple[str, str], dict[str, float | str]] = {}
     for k, edge in enumerate(zip(columns["source"], columns["target"], strict=True)):
         numbers = {name: float(columns[name][k]) for name in names}

@@ -85,7 +85,7 @@ def learn(
 def refit(
     data: Any, graph: Dag, *, columns: Sequence[str] | None = None, missing: Missing = "auto", **reading: Any
 ) -> Refit:
-    """The least-squares model of a given graph on the same kinds of data: `.sem` and the `.std_error` of its weights.
+    """Return the least-squares model of a given graph on the same kinds of data: `.sem` and the `.std_error` of its weights.
 
     >>> import ordag
     >>> graph = ordag.Dag.from_edges(["algebra", "vectors"], [("algebra", "vectors")])

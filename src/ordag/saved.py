@@ -1,8 +1,9 @@
 """Save a fit with everything that belongs to it, and load it again: files with the ending .ordag.
 
 Such a file is a zip archive. `fit.json` is a tree of plain values with the version of the format; `arrays/0.npy`, `arrays/1.npy`, … are
-the arrays that the tree refers to by number; `sha256` is the checksum of the tree. An object is a class name and its attributes, and the
-name must be one of `CLASSES`. So loading a file never runs code from it, and a file cannot create anything but the records listed here.
+the arrays that the tree refers to by number; `sha256` is the checksum of the tree. An object is the name of a class and its attributes
+(or its `arguments`, where it keeps caches), and the name must be one of `CLASSES`. So loading a file never runs code from it, and a file
+cannot create anything but the records listed here.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,106 +24,64 @@ from typing import Any
 import numpy as np
 
 from ordag import __version__
-from ordag.bootstrapping import Bootstrap
 from ordag.common.checks import short
-from ordag.data.causes import Categories
-from ordag.data.covariates import Condition, Covariate, Groups, Root
-from ordag.data.environments import Environments
-from ordag.data.equations import Equations
-from ordag.data.holes import Holes
-from ordag.data.labels import RowLabels
-from ordag.data.moments import Moments
-from ordag.data.profile import Profile
-from ordag.data.roles import ColumnRole, Glance
-from ordag.data.sentinels import Sentinel
-from ordag.data.series import End, Series
-from ordag.data.trends import Trends
 from ordag.errors import OutputError, UnreadableError
 from ordag.fit import Fit
-from ordag.graph.cpdag import Cpdag
-from ordag.graph.dag import Dag
-from ordag.graph.links import Links
-from ordag.knowledge.knowledge import Knowledge
-from ordag.knowledge.masks import Constraints
-from ordag.learners.along_order import SelectedParents
-from ordag.learners.causes import CauseRules, FoundCauses
-from ordag.learners.found import LeftOut
-from ordag.learners.gds.search import GdsResult
-from ordag.learners.ges.search import GesResult
 from ordag.learners.methods import METHODS
-from ordag.learners.order_search.engine import Optimum
-from ordag.learners.orient import Oriented
-from ordag.learners.pc.search import PcResult
-from ordag.learners.pooled.cause_resampling import CausedPosterior
-from ordag.learners.pooled.cause_search import CausedResult
-from ordag.learners.pooled.environments import Changed
-from ordag.learners.pooled.posterior import Posterior, Probabilities
-from ordag.learners.pooled.score import PooledScore
-from ordag.learners.pooled.search import PooledResult
-from ordag.learners.pooled.variances import GramRegressions, OwnVariances, RootRegressions
-from ordag.learners.result import Result
-from ordag.learners.sparse_parents import ArrowTest, SparseParents
-from ordag.order.factor import Factor
-from ordag.order.ordering import Ordering
-from ordag.parents.selection import Selection
 from ordag.parents.tests import TESTS
-from ordag.resampling.intervals import Intervals
 
 ENDING = ".ordag"
 FORMAT = 1
 LARGEST_TREE = 2**30
 """Bytes of the tree beyond which a file is refused: a damaged or hostile archive may unpack to anything."""
 
-CLASSES: dict[str, type] = {
-    cls.__name__: cls
-    for cls in (
-        *(
-            Fit,
-            Bootstrap,
-            Intervals,
-            Moments,
-            Environments,
-            Equations,
-            ColumnRole,
-            Sentinel,
-            Glance,
-            Holes,
-            Covariate,
-            Condition,
-            Root,
-            Groups,
-            RowLabels,
-            Series,
-            End,
-            Trends,
-            Profile,
-            Dag,
-            Cpdag,
-            Links,
-            Categories,
-            CauseRules,
-            FoundCauses,
-            Knowledge,
-            Constraints,
-            LeftOut,
-            Oriented,
-        ),
-        *(method.settings for method in METHODS.values()),
-        *(Ordering, Factor, Result, SelectedParents, Selection, SparseParents, ArrowTest),
-        *(PcResult, GesResult, GdsResult, PooledResult, CausedResult, Optimum),
-        *(Posterior, CausedPosterior, Probabilities),
-        *(PooledScore, GramRegressions, RootRegressions, OwnVariances, Changed),
-    )
+RECORDS = {
+    "bootstrapping": "Bootstrap",
+    "data.causes": "Categories",
+    "data.covariates": "Condition Covariate Groups Root",
+    "data.environments": "Environments",
+    "data.equations": "Equations",
+    "data.holes": "Holes",
+    "data.labels": "RowLabels",
+    "data.moments": "Moments",
+    "data.profile": "Profile",
+    "data.roles": "ColumnRole Glance",
+    "data.sentinels": "Sentinel",
+    "data.series": "End Series",
+    "data.trends": "Trends",
+    "fit": "Fit",
+    "graph.cpdag": "Cpdag",
+    "graph.dag": "Dag",
+    "graph.links": "Links",
+    "knowledge.knowledge": "Knowledge",
+    "knowledge.masks": "Constraints",
+    "learners.along_order": "SelectedParents",
+    "learners.causes": "CauseRules FoundCauses",
+    "learners.found": "LeftOut",
+    "learners.gds.search": "GdsResult",
+    "learners.ges.search": "GesResult",
+    "learners.order_search.engine": "Optimum",
+    "learners.orient": "Oriented",
+    "learners.pc.search": "PcResult",
+    "learners.pooled.cause_resampling": "CausedPosterior",
+    "learners.pooled.cause_search": "CausedResult",
+    "learners.pooled.environments": "Changed",
+    "learners.pooled.posterior": "Posterior Probabilities",
+    "learners.pooled.score": "PooledScore",
+    "learners.pooled.search": "PooledResult",
+    "learners.pooled.variances": "GramRegressions OwnVariances RootRegressions",
+    "learners.result": "Result",
+    "learners.sparse_parents": "ArrowTest SparseParents",
+    "order.factor": "Factor",
+    "order.ordering": "Ordering",
+    "parents.selection": "Selection",
+    "resampling.intervals": "Intervals",
 }
+"""The classes of a saved fit, by module."""
 
-MADE_BY: dict[type, Callable[[Any], dict[str, Any]]] = {
-    PooledScore: PooledScore.arguments,
-    GramRegressions: GramRegressions.arguments,
-    RootRegressions: RootRegressions.arguments,
-    OwnVariances: OwnVariances.arguments,
-    Changed: Changed.arguments,
-}
-"""The arguments that make an object again, for classes that keep caches."""
+CLASSES: dict[str, type] = {
+    name: getattr(import_module(f"ordag.{module}"), name) for module, names in RECORDS.items() for name in names.split()
+} | {method.settings.__name__: method.settings for method in METHODS.values()}
 
 DAMAGED = (
     TypeError,
@@ -247,8 +207,8 @@ class _Tree:
 
     def _object(self, value: Any) -> dict[str, Any]:
         cls = type(value)
-        if cls in MADE_BY:
-            state = MADE_BY[cls](value)
+        if hasattr(cls, "arguments"):
+            state = value.arguments()
         elif isinstance(value, tuple):
             fields: Sequence[str] = getattr(cls, "_fields")  # noqa: B009 - of a named tuple
             state = dict(zip(fields, value, strict=True))
@@ -299,7 +259,7 @@ class _Reader:
     def _object(self, node: dict[str, Any]) -> Any:
         cls = CLASSES[node["class"]]
         state = {name: self.value(one) for name, one in node["state"].items()}
-        if cls in MADE_BY or issubclass(cls, tuple):
+        if hasattr(cls, "arguments") or issubclass(cls, tuple):
             return cls(**state)
         made = object.__new__(cls)
         made.__dict__.update(state)

@@ -134,13 +134,15 @@ def learned_for_effect(
 ) -> Fit | Bootstrap:
     """Learn from data and, where the interval takes them, from resamples of its rows."""
     check_interval_level(level)
-    reading, asked = split_reading(settings)
-    if seed is not None:
-        asked["seed"] = seed
-    check_settings(method, asked)
+    reading, given = split_reading(settings)
+    check_settings(method, given)
     with way_shown(data, reading):
         table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading).warn()
-        fit = Fit.learned(table, recipe_for(table, method, asked))
+        recipe = recipe_for(table, method, given)
+        if seed is not None and hasattr(recipe, "seed"):
+            own: dict[str, Any] = {"seed": seed}
+            recipe = replace(recipe, **own)
+        fit = Fit.learned(table, recipe)
     _refuse_categories(fit, *pair)
     check_pair(*pair, fit.names)
     directed(fit)
@@ -149,7 +151,7 @@ def learned_for_effect(
     ):
         return fit
     count = fit.recipe.usual_replicates(len(fit.names)) if replicates is None else replicates
-    recipe = fit.recipe if "kicks" in asked else fit.recipe.hurried()
+    recipe = fit.recipe if "kicks" in given else fit.recipe.hurried()
     return bootstrap_table(
         table, fit, count, recipe=recipe, seed=0 if seed is None else seed, level=level, workers=workers
     )
@@ -201,7 +203,7 @@ def _effects(
     seed: Seed,
     workers: int | None,
 ) -> Effects:
-    """The effects of the pairs that are `wanted`, all unless given; other entries need not hold anything."""
+    """Return the effects of the pairs that are `wanted`, all unless given; other entries need not hold anything."""
     check_interval_level(level)
     if interval not in (None, *KINDS):
         raise SettingError(f"interval={interval!r} is not known: use {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
@@ -290,7 +292,7 @@ def _from_bootstrap(
 
 
 def directed(fit: Fit) -> LinearSEM:
-    """The model of a graph all of whose edges are arrows."""
+    """Return the model of a graph all of whose edges are arrows."""
     if fit.sem is None:
         raise GraphError(
             f"The graph of this fit ({fit.method}) has edges without a direction, and effects differ between the DAGs of its "

@@ -56,6 +56,6 @@ def test_the_consensus_network_is_acyclic_and_about_the_columns() -> None:
 def test_an_unknown_data_set() -> None:
     with pytest.raises(
         SettingError,
-        match=r"no data set 'mark': the data sets are marks, sachs, sachs_experiments, birthweights\. Did you mean 'marks'",
+        match=r"no data set 'mark': the data sets are marks, sachs, sachs_experiments, birthweights, autompg\. Did you mean 'marks'",
     ):
         load("mark")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -12,6 +14,7 @@ import ordag
 from ordag import Moments
 from ordag.data import passes
 from ordag.data.em import Block, Em, Gaussian, Sums, Totals
+from ordag.data.missing import PRIOR
 from ordag.data.reweighted import Reweighted
 from ordag.data.table import Table
 from ordag.errors import (
@@ -230,6 +233,29 @@ def test_more_columns_than_rows_are_drawn_towards_no_correlation():
     moments = Moments.from_rows(X)
     assert np.isfinite(moments.R).all()
     assert "drawn towards" in moments.holes.sentences[1]
+
+
+@pytest.mark.parametrize("degree", [2, 6])
+def test_columns_made_up_in_too_few_rows_are_not_taken_for_relations(degree):
+    """100 rows of 46 columns, 12 of them with holes: the likelihood grows without end, and no column is left out for that."""
+    drawn = ordag.simulate("erdos-renyi", p=46, n=100, degree=degree, seed=2)
+    H = drawn.X.copy()
+    H[:, :12][np.random.default_rng(3).random((100, 12)) < 0.18] = np.nan
+    moments = Moments.from_rows(H)
+    assert moments.holes.prior == PRIOR
+    assert "drawn towards" in moments.holes.sentences[1]
+    with warnings.catch_warnings(action="error"):
+        fit = ordag.learn(H, draws=0)
+    wrong = ordag.hamming(ordag.learn(drawn.X, draws=0).graph, drawn.dag)
+    assert fit.moments.p == 46
+    assert ordag.hamming(fit.graph, drawn.dag) < 2 * wrong + 10
+
+
+def test_resamples_are_drawn_as_the_estimate_is():
+    X = with_holes(3, 50, 4, 0.3)
+    start = Moments.from_rows(X, missing="em")
+    found = Reweighted(X, start.mean, start.covariance(), 1e6).gaussian(np.ones(len(X)))
+    assert np.abs(found.S - np.diag(start.spread**2 / (start.n - 1.0))).max() < 1e-2 * np.abs(found.S).max()
 
 
 def test_error_is_called_refuse():

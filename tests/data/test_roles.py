@@ -86,6 +86,9 @@ def test_a_name_that_ordag_gave_says_nothing():
         (Levels(3, 150, ["a"]), "category"),
         (Levels(150, 150, ["a"]), "id"),
         (Levels(140, 150, ["a"]), "id"),
+        (Levels(20, 25, ["a"]), "category"),
+        (Levels(21, 25, ["a"]), "id"),
+        (Levels(75, 150, ["a"]), "category"),
         (Levels(1, 150, ["a"]), "constant"),
         (Levels(0, 0), "constant"),
         (Levels(90, 150, ["2001-02-03", "1999-01-01"]), "time"),
@@ -153,7 +156,7 @@ def test_the_answer_says_what_was_set_aside():
         "Set aside: id (codes, different in every row); group (2 values; adjust=['group'] holds it fixed, cause=['group'] puts it into the "
         "graph). role={'id': 'variable'} uses id all the same."
     )
-    assert [str(one.message) for one in said] == [sentence]
+    assert [(str(one.message), one.filename) for one in said] == [(sentence, __file__)]  # it points at the user's line
     assert fit.warnings[0] == sentence
     assert sentence in " ".join(str(fit).split())
     assert fit.to_dict()["columns"][3]["role"] == "id"
@@ -297,3 +300,44 @@ def test_histograms_of_any_numbers(least, most):
     values = np.array([least] * 30 + [most] * 10)
     assert sum(counts_between(values, least, most)) == 40
     assert sum(counts_between(X[:, 0], X[:, 0].min(), X[:, 0].max())) == N
+
+
+def offers(**columns):
+    """The sentence at the head of an answer from a table with a variable and these columns."""
+    rows = len(next(iter(columns.values())))
+    table = {"y": np.arange(rows) % 7 + 0.5, "z": np.arange(rows) % 5 + 0.25, **columns}
+    return set_aside_sentence(Table(table).columns)
+
+
+FIRMS, YEARS = np.repeat(np.arange(40) * 10 + 7, 8), np.tile(np.arange(1990, 1998), 40)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (
+            {"firm": FIRMS, "year": YEARS},
+            "cluster='firm' learns within its values; with time='year' and lags=1 beside it",
+        ),
+        (
+            {"state": [f"s{k % 9}" for k in FIRMS], "year": YEARS},
+            "cluster='state' learns within its values; with time='year' and lags=1 beside it",
+        ),
+        ({"subject": [f"s{k}" for k in FIRMS]}, "cluster='subject' learns within its values"),
+        ({"place": [f"s{k}" for k in FIRMS]}, "cluster='place' learns within its values"),
+        (
+            {"group": ["a", "b"] * 160},
+            "group (2 values; adjust=['group'] holds it fixed, cause=['group'] puts it into the graph)",
+        ),
+        ({"year": np.arange(1700, 2020)}, "time='year' with lags=1 learns what follows what"),
+        ({"year": YEARS}, "what follows what, if cluster names the column that tells the series apart"),
+    ],
+)
+def test_columns_that_say_what_rows_are_are_offered_by_name(columns, said):
+    assert said in offers(**columns)
+
+
+def test_what_names_subjects_is_not_offered_to_be_held_fixed_too():
+    said = offers(state=[f"s{k % 9}" for k in FIRMS], sex=["m", "f"] * 160, year=YEARS)
+    assert "adjust=['sex']" in said
+    assert "adjust=['state'" not in said

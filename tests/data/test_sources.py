@@ -244,7 +244,8 @@ def test_every_refusal_is_a_value_error() -> None:
         (Path("a\0b.csv"), "The text given is not a path"),
         ("x" * 300, r"'xxx.* cannot be opened: File name too long"),
         (Path("x" * 300), r"'xxx.* cannot be opened: File name too long"),
-        ("x" * 5000, "The text given is not a path"),
+        ("x" * 4096, r"'xxx.* cannot be opened: File name too long"),
+        ("x" * 4097, "The text given is not a path"),
     ],
 )
 def test_a_text_that_is_no_path(data, words):

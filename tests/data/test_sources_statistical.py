@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ import pyreadstat
 import pytest
 import rdata
 from strictly import open_source
+from test_sources_workbooks import sheet_of, xlsx
 
 from ordag.data.reading import Reading
 from ordag.data.sources import Upload
+from ordag.data.sources.paths import DiskFile
 from ordag.data.sources.statistical import FORMATS
 from ordag.errors import OrdagError
 
@@ -153,6 +156,24 @@ def test_a_workspace_of_r_is_not_opened() -> None:
 def test_files_that_are_cut_off(ending: str, share: float, frame: pd.DataFrame, tmp_path: Path) -> None:
     content = written(frame, tmp_path / f"t.{ending}").read_bytes()
     assert "t." in refusal(Upload(f"t.{ending}", content[: int(share * len(content))], 1 << 20, 10))
+
+
+@pytest.mark.parametrize("ending", ["dta", "sav", "zsav", "xpt", "por", "rds", "xlsx"])
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    ending: str, frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(self: DiskFile, usual: Any = DiskFile.open) -> Any:
+        raw = usual(self)
+        times.append(os.utime(self.path, ns=(0, 10**9 * len(times))))
+        return raw
+
+    path, times = tmp_path / f"t.{ending}", []
+    if ending == "xlsx":
+        path.write_bytes(xlsx({"one": sheet_of([["a", "b"], [1, 2.5], [2, 3.5], [3, 1.25]])}))
+    else:
+        written(frame, path)
+    monkeypatch.setattr(DiskFile, "open", opened)
+    assert refusal(path).startswith(f"t.{ending} changed while it was read")
 
 
 @pytest.mark.parametrize("ending", ["dta", "sav", "xpt", "por", "sas7bdat", "rds"])

@@ -97,3 +97,15 @@ def test_sets_that_are_seldom_valid_are_said_to_be_unsure():
     assert not any(said in note for note in sure.adjust("algebra", "mechanics").notes)
     found = unsure.adjust("statistics", "algebra")
     assert any(said in note for note in found.notes) == (max([one.valid for one in found.estimates], default=1.0) < 0.5)
+
+
+def test_a_hidden_cause_too_strong_for_the_picture_is_named_below_it():
+    random = np.random.default_rng(3)
+    z = random.standard_normal(80)
+    x = 3.0 * z + random.standard_normal(80)
+    data = {"z": z, "x": x, "y": 0.5 * x + 4.0 * z + 0.3 * random.standard_normal(80)}
+    ax = ordag.adjust("z -> x -> y; z -> y", "x", "y", data).plot()
+    said = [one.get_text() for one in ax.get_legend().get_texts()]
+    assert "beyond the picture: as strong as z" in said
+    assert not any("as strong as" in text and "beyond" not in text for text in said)
+    assert ax.get_title(loc="left").endswith("held fixed: z")

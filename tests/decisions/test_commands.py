@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -81,3 +82,32 @@ def test_intervene(run, files):
     assert found == plain(ordag.intervene(ordag.learn(files / "a.csv", "cvs"), {}, {"y": -10.0}))
     for words in (["--set", "x"], ["--set", "=2"], ["--shift", "x=a"], ["--rule", "y"], ["--rule", "y=+"]):
         assert f"{words[0]} {words[1]}: write the variable, =, and" in run("intervene", "a.ordag", *words)[2]
+
+
+def test_every_command_ends_with_the_next_one(run, files, monkeypatch):
+    """What comes next is a command that runs."""
+    said = []
+    for name in ("adjust", "changes", "effect", "explain", "intervene", "test"):
+        module = import_module(f"ordag.cli.{name}")
+        monkeypatch.setattr(module, "say_next", lambda words, *command: said.append(command))
+    for words in (
+        ["test", "g.graphml", "a.csv"],
+        ["adjust", "g.graphml", "a.csv", "--from", "x", "--to", "z"],
+        ["adjust", "g.graphml", "a.csv", "--from", "x", "--to", "z", "--plot", "p.png"],
+        ["changes", "a.csv", "b.csv", "--graph", "g.graphml"],
+        ["changes", "a.csv", "b.csv", "--graph", "g.graphml", "--target", "z"],
+        ["explain", "a.csv", "--method", "cvs"],
+        ["explain", "a.csv", "--method", "cvs", "--target", "z"],
+        ["intervene", "a.ordag", "--shift", "x=1"],
+        ["effect", "a.ordag", "--from", "x", "--to", "z", "--interval", "given-graph"],
+        ["effect", "a.ordag", "--from", "x", "--to", "z", "--interval", "given-graph", "--plot", "p.png"],
+        ["effect", "a.ordag", "--from", "x,y", "--to", "z"],
+    ):
+        said.clear()
+        assert run(*words)[0] == 0
+        if words[0] == "explain" and "--target" in words and not said:
+            continue  # the deviation is the target's own
+        assert len(said) == 1, words
+        assert said[0][0] in ("adjust", "changes", "effect", "explain", "intervene", "test")
+        if words[0] in ("intervene", "effect"):
+            assert run(*said[0], *(["--interval", "given-graph"] if said[0][0] == "effect" else []))[0] == 0

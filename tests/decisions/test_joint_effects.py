@@ -214,4 +214,11 @@ def test_the_command_says_what_the_calls_say(run, tmp_path):
     assert "In the graphs that claim the same" in run(*words[:4], "--from", "b", "--whole-class", "--method", "ges")[1]
     assert json.loads(run(*words, "--from", "a,b", "--json")[1])["source"] == "a,b"  # a column of that name comes first
     assert "--plot cannot go with it" in run(*words, "--from", "b,c", "--plot", "x.png")[2]
-    assert "add --whole-class" in run(*words[:4], "--from", "b", "--method", "ges")[2]
+    fit.save(tmp_path / "t.ordag")
+    for more in (["--from", "b"], ["--from", "b,c"], ["--from", "b,c", "--whole-class"]):
+        assert run("effect", "t.ordag", "--to", "d", *more, "--json")[1] == run(*words, *more, "--json")[1]
+    assert (
+        "saved fit, whose graph is learned already: leave --method and --adjust out"
+        in run("effect", "t.ordag", "--from", "b", "--to", "d", "--method", "cvs", "--adjust", "e")[2]
+    )
+    assert "--whole-class for all" in run(*words[:4], "--from", "b", "--method", "ges")[2]

@@ -10,7 +10,7 @@ from oracles import rows as oracle
 import ordag
 from ordag.evidence.cautions import cautions
 from ordag.evidence.copies import duplicates, filled_in
-from ordag.evidence.dependence import CURVE, grouping, levels, row_memory, several, sort_keys
+from ordag.evidence.dependence import CURVE, blocks, grouping, levels, row_memory, several, sort_keys
 from ordag.evidence.influence import deciding_row
 from ordag.evidence.populations import mixture, normal_scores, spread, two_groups, two_models, valley
 from ordag.evidence.rows import CHECKS, Sample, row_cautions
@@ -308,3 +308,46 @@ def test_what_a_category_leaves_of_two_values_names_no_groups():
     fit = ordag.learn(data, "cvs", adjust=["site"])
     assert "dependent_rows" not in [one.key for one in row_cautions(fit)]
     assert next(one for one in fit.check().findings if one.key == "dependent_rows").level != "warning"
+
+
+@pytest.mark.filterwarnings("ignore::ordag.errors.ColumnWarning")
+def test_the_caution_on_dependent_rows_names_the_columns_that_help():
+    rng = np.random.default_rng(8)
+    tree, age = np.repeat(np.arange(12), 15), np.tile(np.arange(15), 12)
+    girth = (0.5 + rng.random(12))[tree] * age + rng.normal(0.0, 0.5, 180)
+    height = girth + np.cumsum(rng.normal(0.0, 1.0, 180))
+    table = {"girth": girth, "height": height}
+    advice = {
+        "repeated measures": {"rat": tree, "age": age},
+        "codes": {"tree_id": tree * 100 + 3},
+        "times": {"date": pd.date_range("2001-01-01", periods=180)},
+        "panel": {"firm_id": tree, "year": 1990 + age},
+        "neither": {},
+    }
+    wanted = {
+        "repeated measures": "Learn within the groups, with cluster='rat' (--cluster rat).",
+        "codes": "Learn within the groups, with cluster='tree_id' (--cluster tree_id).",
+        "times": "Learn what follows what, with time='date' and lags=1 (--time date --lags 1).",
+        "panel": "(--cluster firm_id), or what follows what in each, with time='year' and lags=1 (--time year --lags 1)",
+        "neither": "Name the column that says which rows belong together",
+    }
+    for kind, columns in advice.items():
+        fit = ordag.learn(pd.DataFrame({**table, **columns}), draws=0)
+        (caution,) = [one for one in cautions(fit) if one.key == "dependent_rows"]
+        assert wanted[kind] in caution.advice, kind
+        finding = fit.check(draws=1)["dependent_rows"] if kind == "panel" else None
+        assert finding is None or wanted[kind] in finding.sentence
+
+
+def test_blocks_of_rows_are_repeated_measures_only_if_something_rises_in_each():
+    tree, age = np.repeat([3, 1, 2, 0], 6), np.tile(np.arange(6), 4)
+    other = np.random.default_rng(1).normal(size=24)
+
+    def found(*columns):
+        return blocks(*levels(np.stack(columns, axis=1).astype(float)))
+
+    assert found(other, tree, age) == (1, 2)
+    assert found(other, tree) is None
+    assert found(other, np.roll(tree, 3), age) is None  # a code in two blocks
+    assert found(other, tree, np.arange(24)) is None  # rises all the way
+    assert found(other, tree, np.where(age == 3, 2, age)) is None  # stands still

@@ -354,4 +354,4 @@ def test_published_networks_are_named_where_units_decide():
     assert "the units decide the rest" in found.help
     document = found.to_dict()
     assert document["expected"]["by"] == "forecast"
-    assert document["expected"]["replicates"] == forecast.MOST
+    assert document["expected"]["replicates"] == forecast.MOST_TABLES

@@ -11,6 +11,8 @@ import ordag
 from ordag.common.bits import members
 from ordag.data.environments import OWN, SHARED, Environments
 from ordag.data.table import Table
+from ordag.decisions.environment_changes import _kurtosis, _rows_of
+from ordag.decisions.equations import Equation, compare
 from ordag.learners.pooled import search as searching
 from ordag.learners.pooled.environments import Changed
 from ordag.learners.pooled.exact import MOST_VARIABLES, all_graphs
@@ -292,3 +294,36 @@ def test_one_environment_alone_is_said():
     fit = ordag.learn(table(X, ["all"] * 60), environment="site", draws=0)
     assert fit.changes is None
     assert any("one environment, all" in sentence for sentence in fit.warnings)
+
+
+def test_heavy_tails_do_not_make_error_variances_differ():
+    """t with 5 degrees of freedom has the excess kurtosis 6: the plain F test rejects too often, that with it as it should."""
+    rng = np.random.default_rng(3)
+    plain, corrected = [], []
+    for _ in range(600):
+        pair = [rng.standard_t(5, 200).var(ddof=1) for _ in range(2)]
+        one, other = (Equation(200, np.zeros(0), 0.0, np.zeros(0), np.zeros((0, 0)), value, 199) for value in pair)
+        plain.append(compare(one, other).variance)
+        corrected.append(compare(one, other, 6.0).variance)
+    assert np.mean(np.array(plain) < 0.05) > 0.15
+    assert 0.01 < np.mean(np.array(corrected) < 0.05) < 0.08
+
+
+def test_the_kurtosis_is_that_of_the_errors_within_environments():
+    rng = np.random.default_rng(4)
+    site = np.repeat([0, 1, 2], 80)
+    a = rng.standard_t(4, 240) * np.array([1.0, 5.0, 0.2])[site] + site
+    b = np.array([1.0, -1.0, 2.0])[site] * a + rng.standard_t(4, 240)
+    table = {"a": a, "b": b, "site": [f"s{k}" for k in site]}
+    fit = ordag.learn(table, "cvs", environment="site")
+    unit = []
+    for k in range(3):
+        x, y = a[site == k], b[site == k]
+        left = y - np.polyval(np.polyfit(x, y, 1), x)
+        unit.append(left / np.sqrt(np.mean(left**2)))
+    environments = Environments.of(fit.moments)
+    parents = np.array([0])
+    fitted = [Equation.fitted(one, 1, parents) for one in environments.each]
+    wanted = np.mean(np.concatenate(unit) ** 4) - 3.0
+    assert _kurtosis(_rows_of(fit, 3), fitted, 1, parents) == pytest.approx(wanted)
+    assert _kurtosis([], fitted, 1, parents) == 0.0

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ordag import CVS, Moments, learn, simulate
+from ordag import CVS, GDS, Moments, Pooled, bootstrap, learn, simulate
 from ordag.errors import SettingError
 
 
@@ -60,3 +60,19 @@ def test_weights_are_worked_out_when_they_are_asked_for():
     assert not hasattr(CVS(), "weights_")
     np.testing.assert_array_equal(estimator.weights_ != 0, estimator.adjacency_)
     assert estimator.error_variances_ is estimator.fit_.sem.omega
+
+
+def test_seeds_and_workers_have_the_names_that_their_users_know():
+    X = simulate("er2", 5, 100, 1).X
+    one, two = (Pooled(random_state=seed, draws=4).fit(X).fit_ for seed in (3, np.random.RandomState(3)))
+    assert one.settings["seed"] == 3
+    assert one.to_dict()["edges"] == learn(X, "pooled", seed=3, draws=4).to_dict()["edges"]
+    assert two.settings["seed"] == np.random.RandomState(3).randint(2**31)
+    for estimator in (Pooled, GDS):
+        with pytest.raises(SettingError, match="seed is called random_state in estimators"):
+            estimator(seed=1)
+    for function in (learn, lambda data, **more: bootstrap(data, 2, **more)):
+        with pytest.raises(SettingError, match="functions call it seed"):
+            function(X, random_state=1)
+        with pytest.raises(SettingError, match="functions call it workers"):
+            function(X, n_jobs=1)

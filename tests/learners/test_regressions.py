@@ -151,7 +151,7 @@ def test_the_order_of_the_questions_makes_no_difference():
 
 
 def test_what_is_kept_is_bounded(monkeypatch):
-    monkeypatch.setattr(module, "MEMORY", 1)
+    monkeypatch.setattr(module, "MOST_CACHE_BYTES", 1)
     _, small = dense(10, 100, 0)
     monkeypatch.undo()
     _, large = dense(10, 100, 0)

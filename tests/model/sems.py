@@ -1,10 +1,9 @@
 """Models and moments for the tests of this folder."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from hypothesis import strategies as st
 
+from ordag.data.moments import Moments
 from ordag.model import LinearSEM
 
 
@@ -19,23 +18,13 @@ def sems(draw, min_p=1, max_p=7):
     return LinearSEM(B[np.ix_(labels, labels)], rng.uniform(0.2, 3, p), rng.uniform(-5, 5, p))
 
 
-@dataclass(frozen=True)
-class Table:
-    """The four things that the model room asks of moments, straight from rows."""
-
-    n: int
-    mean: np.ndarray
-    names: tuple
-    R: np.ndarray
-
-
 def table(X, names=None):
     mean = X.mean(axis=0)
     p = X.shape[1]
     R = np.zeros((p, p))
     root = np.linalg.qr(X - mean, mode="r")
     R[: len(root)] = root
-    return Table(len(X), mean, tuple(names or (f"X{i + 1}" for i in range(p))), R)
+    return Moments(len(X), mean, tuple(names or (f"X{i + 1}" for i in range(p))), R=R)
 
 
 def relabelled(sem, labels):

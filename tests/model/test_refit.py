@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import model as oracles
-from sems import Table, relabelled, sems, table
+from sems import relabelled, sems, table
 
 from ordag import learn
 from ordag.data.moments import Moments
@@ -58,7 +58,7 @@ def test_finds_the_model_in_its_own_covariance():
     sem, _ = simulate("scale-free", p=30, n=1, degree=4, variances=(1, 3), seed=5)
     n = 10**9
     R = np.linalg.qr(np.sqrt(n * sem.omega)[:, None] * (np.eye(30) + oracles.total_effects(sem.B)), mode="r")
-    result = refit(Table(n, np.zeros(30), sem.names, R), sem.dag)
+    result = refit(Moments(n, np.zeros(30), sem.names, R=R), sem.dag)
     assert np.allclose(result.sem.B, sem.B)
     assert np.allclose(result.sem.omega, sem.omega)
 

@@ -19,7 +19,6 @@ def test_the_darfur_example_of_sensemakr():
     assert pytest.approx(0.02187, abs=5e-6) == DARFUR.share
     assert pytest.approx(0.13878, abs=5e-6) == DARFUR.robustness
     assert pytest.approx(0.07626, abs=5e-6) == DARFUR.robustness_of_interval
-    assert DARFUR.adjusted_error(0.00916428667504862, 0.12464092303637) == pytest.approx(0.0218733277437572, rel=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -66,12 +65,10 @@ def test_a_cause_that_is_hidden_moves_the_estimate_by_what_its_shares_say(seed):
     assert found.estimate == pytest.approx(b[3])
     assert found.std_error == pytest.approx(np.sqrt(left @ left / (n - 4) / np.sum(regression(others, d)[1] ** 2)))
     of_cause, of_target = share(z, d, others), share(z, y, np.column_stack([others, d]))
-    seen, rest = regression(np.column_stack([others, d, z]), y)
+    seen, _ = regression(np.column_stack([others, d, z]), y)
     away = abs(seen[3] - found.estimate)
     moved = found.std_error * np.sqrt(found.df * of_target * of_cause / (1 - of_cause))
     assert moved == pytest.approx(away, rel=1e-6)
-    error = np.sqrt(rest @ rest / (n - 5) / np.sum(regression(np.column_stack([others, z]), d)[1] ** 2))
-    assert found.adjusted_error(of_cause, of_target) == pytest.approx(error, rel=1e-6)
     assert found.strengths[1] == pytest.approx(
         (share(w, d, x[:, None]), share(w, y, np.column_stack([x, d]))), rel=1e-6
     )

@@ -248,3 +248,27 @@ def test_experiments_cut_a_variable_off_and_change_nothing_else():
     for wrong in ({"experiments": 7}, {"experiments": -1}, {"experiments": 1, "experiment_rows": 0}):
         with pytest.raises(SettingError, match="experiment"):
             simulate("erdos-renyi", 6, 10, **wrong)
+
+
+def test_environments_differ_in_the_equations_that_are_named():
+    drawn = simulate("erdos-renyi", 6, 20000, 5, degree=3, environments=3, changes=2)
+    assert drawn.environments == tuple(np.repeat(["e1", "e2", "e3"], 20000).tolist())
+    assert list(drawn.changes) == ["e2", "e3"]
+    sem, where = drawn.sem, np.array(drawn.environments)
+    assert {what for differ in drawn.changes.values() for what in differ.values()} == {"weights", "variance"}
+    for label in ("e1", "e2", "e3"):
+        X, differ = drawn.X[where == label], drawn.changes.get(label, {})
+        assert len(differ) == (0 if label == "e1" else 2)
+        for j, name in enumerate(sem.names):
+            parents = np.flatnonzero(sem.B[:, j])
+            design = np.column_stack([X[:, parents], np.ones(len(X))])
+            solution, rss = np.linalg.lstsq(design, X[:, j], rcond=None)[:2]
+            assert np.allclose(solution[:-1], sem.B[parents, j], atol=0.06) == (differ.get(name) != "weights")
+            ratio = float(rss[0]) / len(X) / sem.omega[j]
+            assert (2.8 < ratio < 6.2) if differ.get(name) == "variance" else ratio == pytest.approx(1.0, abs=0.05)
+    plain = simulate("erdos-renyi", 6, 20000, 5, degree=3)
+    assert np.array_equal(plain.X, drawn.X[where == "e1"])
+    assert plain.environments == ()
+    for wrong in ({"environments": 0}, {"environments": 2, "changes": 7}, {"environments": 2, "experiments": 1}):
+        with pytest.raises(SettingError):
+            simulate("erdos-renyi", 6, 10, 5, **wrong)

@@ -8,7 +8,8 @@ import pytest
 
 from ordag import Cpdag, Dag, Moments, hamming
 from ordag.graph import to_cpdag
-from ordag.paper.authors_code import AUTHORS, DISTANCES, LABELS, pc_stable, rsmax2, transposed_class
+from ordag.learners.regressions import Regressions
+from ordag.paper.authors_code import AUTHORS, DISTANCES, LABELS, _moves, pc_stable, rsmax2, transposed_class
 from ordag.paper.experiment import Task
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -30,6 +31,27 @@ RSMAX2 = {
 def test_rsmax2_is_that_of_bnlearn(name):
     found = rsmax2(Moments.scan(REFERENCE / "data" / f"{name}.csv"))
     assert {f"{a}->{b}" for a, b in found.directed} == set(RSMAX2[name].split())
+
+
+def test_the_gain_of_a_move_is_what_bic_gains():
+    """bnlearn's BIC of a Gaussian network, −n/2 · log(RSS) − k/2 · log(n) for each variable, by least squares on the rows."""
+
+    def bic(graph):
+        left = X - X.mean(axis=0)
+        residuals = [
+            y - left[:, pa] @ np.linalg.lstsq(left[:, pa], y, rcond=None)[0]
+            for y, pa in zip(left.T, graph.T, strict=True)
+        ]
+        return sum(-n / 2 * np.log(e @ e) for e in residuals) - np.log(n) / 2 * graph.sum()
+
+    n, graph = 50, np.zeros((4, 4), dtype=bool)
+    X = np.random.default_rng(2).normal(size=(n, 4)) @ np.triu(np.ones((4, 4)))
+    graph[0, 1] = graph[1, 2] = True
+    moments = Moments.from_rows(X)
+    moves = list(_moves(Regressions(moments.R, moments.n), graph, ~np.eye(4, dtype=bool)))
+    assert len(moves) == 11  # seven additions that make no cycle, two removals, two reversals
+    for gain, after in moves:
+        assert gain == pytest.approx(bic(after) - bic(graph))
 
 
 @pytest.mark.parametrize("name", RSMAX2)

@@ -9,10 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from budgets import THOROUGH, thorough
+from matplotlib.figure import Figure
 
+from ordag import Dag
 from ordag.paper import EXPERIMENTS, Task, reproduce
 from ordag.paper.beyond_the_figures import BEYOND, agreement
 from ordag.paper.comparisons import against, course, refusals
+from ordag.paper.comparisons import table as comparison_table
+from ordag.paper.drawing import Line, draw_graph
 from ordag.paper.experiment import means, to_frame
 from ordag.paper.reproduction import markdown
 from ordag.paper.runner import tasks_of
@@ -161,6 +165,30 @@ def test_agreement_of_an_order_with_the_true_arrows():
     _, upside_down, _ = learned(Task("beyond", "homogeneous", 6, 5000, 0, "cvs"))
     reverse = replace(upside_down, ordering=replace(fit.ordering, order=fit.ordering.order[::-1].copy()))
     assert agreement(reverse, drawn.truth) == 0.0
+    assert agreement(fit, Dag.from_edges(drawn.truth.nodes, [])) is None  # no arrow to agree with
+
+
+def test_a_table_has_no_row_for_a_method_that_was_not_run():
+    points = {
+        "p": 5,
+        "n": [100, 200],
+        "dag_distance": [2.0, 1.0],
+        "class_distance": [3.0, 1.0],
+        "replicate": 0,
+        "problem": "",
+    }
+    rows = pd.DataFrame({**points, "method": "cvs"})
+    found = comparison_table(rows, [5, 8], [100, 200])
+    assert found[["to", "p"]].to_numpy().tolist() == [["DAG", 5], ["class", 5]]
+
+
+def test_names_stand_in_their_boxes_and_all_boxes_in_the_picture():
+    axes = Figure().subplots()
+    places = {"a": (0.0, 3.0), "b": (2.0, 1.0)}
+    draw_graph(axes, places, [Line("a", "b")], (0.5, 0.25), 8.0)
+    assert {text.get_text(): text.get_position() for text in axes.texts} == places
+    assert axes.get_xlim() == pytest.approx((-0.6, 2.6))
+    assert axes.get_ylim() == pytest.approx((0.65, 3.35))
 
 
 def test_a_page_has_its_figures_its_table_and_its_sentences():

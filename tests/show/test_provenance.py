@@ -68,7 +68,7 @@ import contextlib, io, json, os, shlex, sys
 from ordag.cli import main
 from ordag.evidence import forecast
 
-forecast.MOST = 4  # of the verdict, which is not compared
+forecast.MOST_TABLES = 4  # of the verdict, which is not compared
 for folder, code, command in json.load(sys.stdin):
     os.chdir(folder)
     space, out = {}, io.StringIO()

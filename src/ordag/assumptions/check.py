@@ -38,7 +38,7 @@ from ordag.common.arrays import Array
 from ordag.common.checks import check_choice, check_function, checked_seed, is_flag, is_whole, short
 from ordag.common.files import write_whole
 from ordag.common.markup import card, sentence, table
-from ordag.common.plain import to_json
+from ordag.common.plain import Document
 from ordag.common.settings import level
 from ordag.common.words import counted, share
 from ordag.data.profile import Rows
@@ -83,7 +83,7 @@ LEAST_ROWS = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnosis:
+class Diagnosis(Document):
     """The verdict, the findings behind it, and the fit that they are about."""
 
     verdict: Verdict
@@ -113,10 +113,6 @@ class Diagnosis:
             "findings": [finding.to_dict() for finding in self.findings],
             "fit": fit,
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the document that `ordag check --json` prints."""
-        return to_json(self.to_dict(), indent)
 
     def report(
         self, path: str | PathLike[str], *, compare: Sequence[str] = (), data: str | PathLike[str] | None = None
@@ -348,7 +344,7 @@ def _row_findings(
         "linearity": lambda: linearity_finding(X, arrows, names, alpha),
         "residual_spread": lambda: spread_finding(X, arrows, names, alpha),
         "residual_pairs": lambda: independence_finding(X, arrows, names, alpha),
-        "dependent_rows": lambda: dependence_finding(X, arrows, baseline.moments, alpha),
+        "dependent_rows": lambda: dependence_finding(X, arrows, baseline.moments, alpha, baseline.fit.columns),
         **{key: partial(row_finding, key, X, baseline.moments) for key in FINE},
         "influence": lambda: influence_finding(baseline, X, alpha),
     }

@@ -1,7 +1,8 @@
 r"""Compare relations within clusters with those between their means.
 
 For every edge of the graph, or of either graph where both levels were learned, the correlation of its two variables within clusters and
-that of the clusters' means, each with its t test. They contradict each other where both are sure, by Bonferroni's correction over edges, and differ in sign.
+that of the clusters' means, each with its t test. They contradict each other where both are sure, by Bonferroni's correction over edges,
+and differ in sign.
 """
 
 from __future__ import annotations

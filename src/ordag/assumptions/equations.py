@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy.special import fdtrc, ndtr, stdtr
 from ordag.common.arrays import Array, Mask
 from ordag.common.words import amount, chance, shown
 from ordag.data.moments import Moments
+from ordag.data.roles import ColumnRole
 from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.evidence.rows import Sample, dependent_rows
 from ordag.fit import Fit
@@ -120,7 +121,9 @@ def independence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alph
     return Finding("residual_pairs", "look", sentence, numbers)
 
 
-def dependence_finding(rows: Array, arrows: Mask, moments: Moments, alpha: float) -> Finding:
+def dependence_finding(
+    rows: Array, arrows: Mask, moments: Moments, alpha: float, columns: Sequence[ColumnRole] = ()
+) -> Finding:
     r"""Test whether rows resemble their neighbours or rows with the same code; if hardly, whether residuals correlate with those before.
 
     For independent rows $\sqrt n$ times the correlation of a residual with that of the row before is nearly standard normal.
@@ -130,7 +133,7 @@ def dependence_finding(rows: Array, arrows: Mask, moments: Moments, alpha: float
     worst = int(np.argmax(np.abs(r)))
     p_value = min(1.0, float(2.0 * ndtr(-np.sqrt(len(rows)) * abs(r[worst]))) * len(names))
     numbers = {"p_value": p_value, "correlation": float(r[worst]), "worst": names[worst]}
-    caution = dependent_rows(Sample.of(rows, rows.mean(axis=0), names, residuals=bool(moments.held)))
+    caution = dependent_rows(Sample.of(rows, rows.mean(axis=0), names, residuals=bool(moments.held), columns=columns))
     if caution is not None:
         return Finding("dependent_rows", "warning", f"{caution.sentence} {caution.advice}", numbers)
     if p_value >= alpha:

@@ -53,7 +53,7 @@ HEAVY = 1.5
 """Mardia's kurtosis over its Gaussian value, from which standard errors are too small by a fifth and more."""
 SKEW, EXCESS = 2.0, 7.0
 """Skewness and excess kurtosis of a column beyond which Gaussian theory is off (West, Finch & Curran 1995)."""
-BLOCK = 512
+BLOCK_ROWS = 512
 
 
 class KurtosisTest(NamedTuple):
@@ -135,7 +135,7 @@ def mardia(X: Array) -> Mardia:
     Q = qr(X - X.mean(axis=0), mode="economic", check_finite=False)[0]
     Z = Q * math.sqrt(n)
     if n <= p * p:
-        products = (Z[i : i + BLOCK] @ Z.T for i in range(0, n, BLOCK))
+        products = (Z[i : i + BLOCK_ROWS] @ Z.T for i in range(0, n, BLOCK_ROWS))
         cubes = sum(float((G * G * G).sum()) for G in products) / n**2
     else:  # the same sum, by the squared third moments
         cubes = sum(_cubes_from((Z[:, a:] * Z[:, [a]]).T @ Z[:, a:] / n) for a in range(p))

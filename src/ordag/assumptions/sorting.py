@@ -19,7 +19,7 @@ from ordag.order.factor import Factor
 from ordag.order.ordering import Ordering
 from ordag.parents import select
 
-CLOSE = 0.8
+SORTED_FROM_TAU = 0.8
 """From this Kendall's tau on, the order counts as sorted by variance."""
 
 
@@ -96,7 +96,7 @@ def sorting_finding(baseline: Baseline) -> Finding:
     if baseline.count and distance == 0:
         level = "look"
         sentence = f"Sorting the columns by variance gives the same graph: the arrows follow the scales of the columns ({taus})."
-    elif by_variance >= CLOSE:
+    elif by_variance >= SORTED_FROM_TAU:
         level = "look"
         sentence = f"The order is nearly the order of the variances; sort-and-regress differs in {entries} ({taus})."
     else:

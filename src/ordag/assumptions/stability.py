@@ -31,7 +31,7 @@ from ordag.learners.pooled.method import placed_groups
 from ordag.learners.settings import MethodSettings
 from ordag.resampling.labelled import LabelledResampler
 
-QUICK = ("robust", "shrinkage")
+QUICK_ESTIMATORS = ("robust", "shrinkage")
 """Estimators that need rows and are fast."""
 
 
@@ -95,7 +95,7 @@ class Baseline:
         """Return the table with every column multiplied by its factor."""
         if self.fit.recipe.needs_rows:
             variance = self.fit.settings.get("variance")
-            if variance not in QUICK or self.rows is None:
+            if variance not in QUICK_ESTIMATORS or self.rows is None:
                 raise SettingError(
                     f"not available with {f'variance={variance!r}' if variance else 'this test'}: it learns from the rows dozens of times."
                 )

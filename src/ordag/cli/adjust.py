@@ -6,15 +6,12 @@ from typing import Any
 
 import click
 
+from ordag.cli.answers import AS_JSON, PLOT, as_words, check_plot, print_answer, say_next, write_plot
 from ordag.cli.help import ManualPage
-from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import DATA_OR_NONE, READING, inputs, take_reading, title_of, with_options
-from ordag.cli.plotting import PLOT, check_plot, write_plot
 from ordag.cli.progress import Progress
 from ordag.decisions.adjusting import adjust as find_adjustment
 from ordag.decisions.given_graph import title_of as title_of_graph
-from ordag.show.decisions import print_decision
-from ordag.show.screen import Screen
 
 
 @click.command(cls=ManualPage)
@@ -24,7 +21,7 @@ from ordag.show.screen import Screen
 @click.option("--to", "target", required=True, help="Name of the effect.")
 @with_options(READING)
 @PLOT
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@AS_JSON
 def adjust(
     graph: str, data: str | list[str] | None, source: str, target: str, plot: str | None, as_json: bool, **values: Any
 ) -> None:
@@ -47,21 +44,13 @@ def adjust(
     with Progress():
         found = find_adjustment(graph, source, target, data, **reading)
     write_plot(plot, found.plot)
-    if as_json:
-        click.echo(found.to_json())
-    else:
-        print_decision(found, Screen(), title_of_graph(graph) + (f" on {title_of(data)}" if data else ""))
+    title = title_of_graph(graph) + (f" on {title_of(data)}" if data else "")
+    if print_answer(found, title, as_json):
         ends = ("--from", source, "--to", target)
         if found.sensitivity is not None and plot is None:
-            say_next(
-                "the estimate under hidden causes",
-                "ordag",
-                "adjust",
-                graph,
-                *as_words(data),
-                *ends,
-                "--plot",
-                "doubt.png",
-            )
+            command = ("adjust", graph, *as_words(data), *ends, "--plot", "doubt.png")
+            say_next("the estimate under hidden causes", *command)
         elif data is None and not found.estimates:
-            say_next("the estimates", "ordag", "adjust", graph, "data.csv", *ends)
+            say_next("the estimates", "adjust", graph, "data.csv", *ends)
+        elif data is not None:
+            say_next("whether the graph holds", "test", graph, *as_words(data))

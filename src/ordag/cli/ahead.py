@@ -6,15 +6,11 @@ from typing import Any
 
 import click
 
+from ordag.cli.answers import AS_JSON, loaded_or_learned, print_answer
 from ordag.cli.help import ManualPage
-from ordag.cli.options import DATA, READING, given, setting_options, take_reading, title_of, with_options
+from ordag.cli.options import DATA, METHOD, READING, given, setting_options, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.decisions.in_time import ahead as series_ahead
-from ordag.learners.methods import AUTO
-from ordag.learning import learn
-from ordag.saved import ENDING, load
-from ordag.show.decisions import print_decision
-from ordag.show.screen import Screen
 
 
 @click.command(cls=ManualPage)
@@ -22,14 +18,11 @@ from ordag.show.screen import Screen
 @click.option("--steps", default=12, show_default=True, type=click.IntRange(min=1), help="Number of steps to forecast.")
 @click.option("--series", help="The series to forecast, if there are several: a value of the column --cluster.")
 @click.option("--level", default=0.95, show_default=True, type=float, help="Level of the intervals.")
-@click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn, as in learn.")
+@METHOD
 @with_options(setting_options())
 @with_options(READING)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-@click.pass_context
+@AS_JSON
 def ahead(
-    context: click.Context,
-    /,
     data: str | list[str],
     steps: int,
     series: str | None,
@@ -50,14 +43,9 @@ def ahead(
       ordag ahead answer.ordag --steps 24 --json
     """
     reading = take_reading(values)
-    settings = given(context, values)
+    settings = given(values)
     with Progress() as progress:
-        if isinstance(data, str) and data.lower().endswith(ENDING):
-            fit = load(data)
-        else:
-            fit = learn(data, method, progress=progress, **reading, **settings)
-        found = series_ahead(fit, steps, series=series, level=level)
-    if as_json:
-        click.echo(found.to_json())
-    else:
-        print_decision(found, Screen(), title_of(data))
+        found = series_ahead(
+            loaded_or_learned(data, method, reading | settings, progress), steps, series=series, level=level
+        )
+    print_answer(found, title_of(data), as_json)

@@ -6,16 +6,12 @@ from typing import Any
 
 import click
 
+from ordag.cli.answers import AS_JSON, PLOT, check_plot, print_answer, say_next, write_plot
 from ordag.cli.help import ManualPage
-from ordag.cli.next_step import say_next
-from ordag.cli.options import READING, given, setting_options, take_reading, title_of, with_options
-from ordag.cli.plotting import PLOT, check_plot, write_plot
+from ordag.cli.options import METHOD, READING, given, setting_options, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.common.words import joined
 from ordag.decisions.changing import changes as find_changes
-from ordag.learners.methods import AUTO
-from ordag.show.decisions import print_decision
-from ordag.show.screen import Screen
 
 
 @click.command(cls=ManualPage)
@@ -35,15 +31,12 @@ from ordag.show.screen import Screen
 @click.option(
     "--level", default=0.05, show_default=True, type=float, help="Level of the tests, corrected for their number."
 )
-@click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn, as in learn.")
+@METHOD
 @with_options(setting_options("knowledge", "seed"))
 @with_options(READING)
 @PLOT
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-@click.pass_context
+@AS_JSON
 def changes(
-    context: click.Context,
-    /,
     before: str,
     after: str | None,
     by: str | None,
@@ -70,7 +63,7 @@ def changes(
       ordag changes may.csv june.csv --graph model.dagitty --json
     """
     reading = take_reading(options)
-    settings = given(context, options)
+    settings = given(options)
     named = [("BEFORE", before), ("AFTER", after), ("--graph", graph), ("--knowledge", settings.get("knowledge"))]
     check_plot(plot, [(name, path) for name, path in named if path is not None])
     chosen = None if values is None else [one.strip() for one in values.split(",") if one.strip()]
@@ -79,19 +72,14 @@ def changes(
             before, after, graph, by=by, values=chosen, target=of, level=level, method=method, **reading, **settings
         )
     write_plot(plot, found.plot)
-    if as_json:
-        click.echo(found.to_json())
+    both = f"{title_of(before)} and {title_of(after)}" if after else f"{title_of(before)}, {joined(list(found.names))}"
+    if not print_answer(found, both, as_json):
+        return
+    if of is None and found.changed_variables:
+        said = {"--by": by, "--values": values, "--graph": graph}
+        chosen_rows = [word for option, value in said.items() if value for word in (option, value)]
+        tables = [before, *([after] if after else []), *chosen_rows]
+        last = found.graph.topological_order()[-1]
+        say_next("what a change comes from", "changes", *tables, "--target", last, "--plot", "changes.png")
     else:
-        both = (
-            f"{title_of(before)} and {title_of(after)}" if after else f"{title_of(before)}, {joined(list(found.names))}"
-        )
-        print_decision(found, Screen(), both)
-        if of is None and found.changed_variables:
-            tables = [
-                before,
-                *([after] if after else []),
-                *(["--by", by] if by else []),
-                *(["--values", values] if values else []),
-            ]
-            last = found.graph.topological_order()[-1]
-            say_next("what a change comes from", "ordag", "changes", *tables, "--target", last, "--plot", "changes.png")
+        say_next("which rows are odd", "explain", after or before, *(["--target", of] if of else []))

@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from ordag.assumptions.check import check as check_assumptions
+from ordag.cli.answers import AS_JSON, as_words, say_next
 from ordag.cli.help import ManualPage, typed
-from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import (
     DATA,
+    METHOD,
     READING,
     inputs,
     method_list,
@@ -26,7 +27,7 @@ from ordag.cli.progress import Progress
 from ordag.common.files import write_whole
 from ordag.common.words import shown
 from ordag.errors import ColumnWarning
-from ordag.learners.methods import AUTO, METHODS
+from ordag.learners.methods import METHODS
 from ordag.show.files import check_outputs
 from ordag.show.report import check_page
 from ordag.show.report import report as report_of
@@ -47,7 +48,7 @@ from ordag.show.terminal import print_diagnosis
     ),
 )
 @DATA
-@click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn, as in learn.")
+@METHOD
 @click.option(
     "--alpha",
     type=float,
@@ -60,17 +61,14 @@ from ordag.show.terminal import print_diagnosis
 @with_options(setting_options("units", "groups"))
 @click.option("--seed", default=0, show_default=True, type=int, help="Seed of the random changes of units.")
 @with_options(READING)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@AS_JSON
 @click.option(
     "--report", type=click.Path(dir_okay=False), help="Also write a page for a browser (.html) with these findings."
 )
 @click.option(
     "--compare", help=f"--report: methods to show beside, separated by commas ({', '.join(METHODS)}), or all."
 )
-@click.pass_context
 def check(
-    context: click.Context,
-    /,
     data: str | list[str],
     method: str,
     alpha: float | None,
@@ -101,7 +99,7 @@ def check(
       ordag check data.csv --report page.html
     """
     if report is None:
-        refuse_options(context, ["compare"], "has an effect only with --report: give both, or leave it out")
+        refuse_options(["compare"], "has an effect only with --report: give both, or leave it out")
     else:
         check_page(report)
         check_outputs([("--report", report)], inputs(data, knowledge))
@@ -138,4 +136,4 @@ def check(
         print_diagnosis(diagnosis, Screen(), title_of(data), typed=typed)
         if report is not None:
             click.echo(f"written: {shown(report)}", err=True)
-        say_next("the graph", "ordag", "learn", *as_words(data))
+        say_next("the graph", "learn", *as_words(data))

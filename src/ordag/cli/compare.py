@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ordag.cli.answers import AS_JSON
 from ordag.cli.help import ManualPage, typed
 from ordag.cli.options import (
     DATA_OR_NONE,
@@ -45,11 +46,8 @@ from ordag.show.terminal import print_comparison
 @click.option("-n", "--rows", "n", default=1000, show_default=True, type=int, help="With --simulate: number of rows.")
 @with_options(setting_options())
 @with_options(READING)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-@click.pass_context
+@AS_JSON
 def compare(
-    context: click.Context,
-    /,
     data: str | list[str] | None,
     methods: str,
     truth: str | None,
@@ -73,11 +71,11 @@ def compare(
       ordag compare --simulate homogeneous -p 20 -n 1000 --seed 1
     """
     if design is None:
-        refuse_options(context, ["p", "n"], "has an effect only with --simulate: DATA has its own size")
+        refuse_options(["p", "n"], "has an effect only with --simulate: DATA has its own size")
     else:
-        refuse_options(context, READING_NAMES, "has an effect only with DATA: what --simulate draws is not read")
+        refuse_options(READING_NAMES, "has an effect only with DATA: what --simulate draws is not read")
     reading = take_reading(values)
-    settings = given(context, values)
+    settings = given(values)
     source: Any
     if (data is None) == (design is None):
         raise SettingError("Give either DATA or --simulate DESIGN.")

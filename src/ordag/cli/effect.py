@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from ordag.bootstrapping import Bootstrap
+from ordag.cli.answers import (
+    AS_JSON,
+    PLOT,
+    as_words,
+    check_plot,
+    loaded_or_learned,
+    print_answer,
+    saved_fit,
+    say_next,
+    write_plot,
+)
 from ordag.cli.help import ManualPage
-from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import (
     DATA,
+    METHOD,
     READING,
     given,
     inputs,
@@ -21,7 +31,6 @@ from ordag.cli.options import (
     title_of,
     with_options,
 )
-from ordag.cli.plotting import PLOT, check_plot, write_plot
 from ordag.cli.progress import Progress
 from ordag.common.words import joined
 from ordag.decisions.in_time import response
@@ -29,11 +38,8 @@ from ordag.decisions.joint_effects import JointEffect
 from ordag.decisions.possible_effects import PossibleEffects
 from ordag.errors import SettingError
 from ordag.fit import Fit
-from ordag.learners.methods import AUTO, settings_of
-from ordag.learning import learn
+from ordag.learners.methods import settings_of
 from ordag.model.effects import KINDS
-from ordag.show.decisions import print_decision
-from ordag.show.screen import Screen, say
 from ordag.total_effects import effect as total_effect
 from ordag.total_effects import learned_for_effect
 
@@ -68,15 +74,12 @@ from ordag.total_effects import learned_for_effect
     is_flag=True,
     help="The possible effects in all graphs of the class (IDA): directions that rest on error variances are not used.",
 )
-@click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn the graph.")
+@METHOD
 @with_options(setting_options(also={"seed": "Also seeds the resamples."}))
 @with_options(READING)
 @PLOT
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-@click.pass_context
+@AS_JSON
 def effect(
-    context: click.Context,
-    /,
     data: str | list[str],
     sources: tuple[str, ...],
     target: str,
@@ -96,7 +99,7 @@ def effect(
     probability that there is a path, the interval of the effect if there is one, how strong a hidden common cause would have to be
     to reduce it to zero, and reasons to doubt the graph. --plot draws the effect under hidden common causes of any strength.
     Of a category (--cause) it is the differences between its groups. Of several causes it is what each does while the others are set as
-    well, and what one unit more of all of them does. DATA is as in ordag learn.
+    well, and what one unit more of all of them does. DATA is as in ordag learn, or a saved fit (.ordag).
 
     \b
     Examples
@@ -109,7 +112,7 @@ def effect(
       ordag effect sales.csv --time month --lags 2 --from price --to sales --steps 12
     """
     reading = take_reading(values)
-    settings = given(context, values)
+    settings = given(values)
     refuse_unused_level(settings)
     if (
         not whole_class
@@ -118,41 +121,48 @@ def effect(
         and "orient_by_order" not in settings
     ):
         raise SettingError(
-            f"--method {method} finds a class of graphs, whose effects differ: add --whole-class for all of them or --orient-by-order for "
-            "one graph, or choose another method."
+            f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order for one of its graphs, "
+            "--whole-class for all, or choose another method."
         )
     if whole_class or len(sources) > 1 or "," in sources[0]:
-        unused = [
-            name
-            for name, value in (
-                ("--steps", steps),
-                ("--replicates", replicates),
-                ("--plot", plot),
-                ("--interval", interval),
-            )
-            if value is not None and (whole_class or name != "--interval")
-        ]
+        others = {"--steps": steps, "--replicates": replicates, "--plot": plot}
+        others |= {"--interval": interval} if whole_class else {}
+        unused = [name for name, value in others.items() if value is not None]
         with Progress() as progress:
-            fit = learn(data, method, progress=progress, **{**reading, **settings})
+            fit = loaded_or_learned(data, method, reading | settings, progress)
         if whole_class or len(sources) > 1 or sources[0] not in fit.names:
             _print_several(data, fit, sources, target, level, interval, whole_class, unused, as_json)
             return
     source = sources[0]
-    if steps is not None and plot is not None:
-        raise SettingError("--plot draws an effect at one time: leave it or --steps out.")
     if steps is not None:
-        _print_response(
-            data, source, target, steps, level, interval, replicates, method, as_json, {**reading, **settings}
-        )
+        if plot is not None:
+            raise SettingError("--plot draws an effect at one time: leave it or --steps out.")
+        if interval not in (None, "posterior") or replicates is not None:
+            raise SettingError(
+                "--steps: intervals over time are those of the resamples behind the probabilities of arrows: leave --interval and "
+                "--replicates out."
+            )
+        with Progress() as progress:
+            fit = loaded_or_learned(data, method, reading | settings, progress)
+            over_time = response(fit, source, target, steps, level=level)
+        print_answer(over_time, title_of(data), as_json)
         return
     if source in reading.get("cause", ()):
-        _print_groups(data, source, target, level, interval or replicates or plot, method, as_json, reading | settings)
+        if interval or replicates or plot:
+            raise SettingError(
+                f"--from {source} is a category: the intervals of its differences take no resamples and have no picture, so leave out "
+                "--interval, --replicates and --plot."
+            )
+        with Progress() as progress:
+            fit = loaded_or_learned(data, method, reading | settings, progress)
+            differences = fit.group_effect(source, target, level)
+        print_answer(differences, title_of(data), as_json)
         return
     check_plot(plot, inputs(data, settings.get("knowledge")))
     seed = settings.pop("seed", None)
     asked: dict[str, Any] = {"interval": interval, "replicates": replicates}
     with Progress() as progress:
-        learned = learned_for_effect(
+        learned = saved_fit(data, method, reading | settings) or learned_for_effect(
             data,
             (source, target),
             level,
@@ -165,17 +175,14 @@ def effect(
         found = total_effect(learned, source, target, level, seed=seed, **asked)
     fit = learned.fit if isinstance(learned, Bootstrap) else learned
     write_plot(plot, lambda: fit.plot("robustness", source=source, target=target))
-    if as_json:
-        click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
-    else:
-        screen = Screen()
-        for line in str(found).splitlines():
-            say(screen, line)
-        if plot is None:
-            ends = ("--from", source, "--to", target)
-            say_next("the effect under hidden causes", "ordag", "effect", *as_words(data), *ends, "--plot", "doubt.png")
+    if print_answer(found, title_of(data), as_json):
         if reading.get("lags"):
-            say(screen, "This is the effect at the same time: --steps 12, say, follows it over time.")
+            click.echo("This is the effect at the same time: --steps 12, say, follows it over time.")
+        if plot is None:
+            command = ("effect", *as_words(data), "--from", source, "--to", target, "--plot", "doubt.png")
+            say_next("the effect under hidden causes", *command)
+        else:
+            say_next("what happens to all variables", "intervene", *as_words(data), "--shift", f"{source}=1")
 
 
 def _print_several(
@@ -202,64 +209,6 @@ def _print_several(
         if whole_class
         else fit.joint_effect(sources, target, level, interval=interval)
     )
-    if as_json:
-        click.echo(found.to_json())
-        return
-    screen = Screen()
-    for line in str(found).splitlines():
-        say(screen, line.lstrip(), "  " if line.startswith("  ") else "")
-    ends = ("--from", sources[0], "--to", target)
-    what = "the effect in the learned graph" if whole_class else "the effect of one of them alone"
-    say_next(what, "ordag", "effect", *as_words(data), *ends)
-
-
-def _print_response(
-    data: str | list[str],
-    source: str,
-    target: str,
-    steps: int,
-    level: float,
-    interval: str | None,
-    replicates: int | None,
-    method: str,
-    as_json: bool,
-    settings: dict[str, Any],
-) -> None:
-    """Print what a change does over time."""
-    if interval not in (None, "posterior") or replicates is not None:
-        raise SettingError(
-            "--steps: intervals over time are those of the resamples behind the probabilities of arrows: leave --interval and "
-            "--replicates out."
-        )
-    with Progress() as progress:
-        found = response(learn(data, method, progress=progress, **settings), source, target, steps, level=level)
-    if as_json:
-        click.echo(found.to_json())
-    else:
-        print_decision(found, Screen(), title_of(data))
-
-
-def _print_groups(
-    data: str | list[str],
-    source: str,
-    target: str,
-    level: float,
-    unused: Any,
-    method: str,
-    as_json: bool,
-    settings: dict[str, Any],
-) -> None:
-    """Print the effect of a category."""
-    if unused:
-        raise SettingError(
-            f"--from {source} is a category: the intervals of its differences take no resamples and have no picture, so leave out "
-            "--interval, --replicates and --plot."
-        )
-    with Progress() as progress:
-        found = learn(data, method=method, progress=progress, **settings).group_effect(source, target, level)
-    if as_json:
-        click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
-    else:
-        screen = Screen()
-        for line in str(found).splitlines():
-            say(screen, line)
+    if print_answer(found, title_of(data), as_json):
+        what = "the effect in the learned graph" if whole_class else "the effect of one of them alone"
+        say_next(what, "effect", *as_words(data), "--from", sources[0], "--to", target)

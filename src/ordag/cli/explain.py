@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import click
+import numpy as np
 
+from ordag.cli.answers import AS_JSON, as_words, print_answer, say_next
 from ordag.cli.help import ManualPage
-from ordag.cli.next_step import as_words, say_next
-from ordag.cli.options import DATA, READING, given, setting_options, take_reading, title_of, with_options
+from ordag.cli.options import DATA, METHOD, READING, given, setting_options, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.decisions.explaining import WORST
 from ordag.decisions.explaining import explain as explain_rows
 from ordag.errors import GraphError, SettingError
-from ordag.learners.methods import AUTO
 from ordag.learning import learn
 from ordag.saved import ENDING, load
-from ordag.show.decisions import print_decision
-from ordag.show.screen import Screen
 
 
 @click.command(cls=ManualPage)
@@ -37,14 +35,11 @@ from ordag.show.screen import Screen
     type=click.Path(dir_okay=False),
     help="Saved fit (.ordag) of another table; by default one is learned from DATA.",
 )
-@click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn, as in learn.")
+@METHOD
 @with_options(setting_options("knowledge"))
 @with_options(READING)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-@click.pass_context
+@AS_JSON
 def explain(
-    context: click.Context,
-    /,
     data: str | list[str],
     rows: str | None,
     worst: int,
@@ -66,7 +61,7 @@ def explain(
       ordag explain today.csv --fit answer.ordag --worst 20 --json
     """
     reading = take_reading(values)
-    settings = given(context, values)
+    settings = given(values)
     numbers = None if rows is None else _numbers(rows)
     with Progress() as progress:
         if saved is None:
@@ -80,22 +75,16 @@ def explain(
                 )
             fit, other = load(saved), data
         found = explain_rows(fit, numbers, data=other, target=of, worst=worst, **(reading if other is not None else {}))
-    if as_json:
-        click.echo(found.to_json())
-    else:
-        print_decision(found, Screen(), title_of(data))
-        if of is None and len(found.rows):
-            row = str(found.rows[0])
-            say_next(
-                "what it does to one variable",
-                "ordag",
-                "explain",
-                *as_words(data),
-                "--rows",
-                row,
-                "--target",
-                found.names[-1],
-            )
+    if not print_answer(found, title_of(data), as_json):
+        return
+    if of is None and len(found.rows):
+        model = ["--fit", saved] if saved else []
+        row = ("--rows", str(found.rows[0]), "--target", found.names[-1])
+        say_next("what it does to one variable", "explain", *as_words(data), *model, *row)
+    elif found.contributions is not None and saved is None:
+        most = found.names[int(np.abs(found.contributions[0]).argmax())]
+        if most != of and of is not None:
+            say_next("what it does in all rows", "effect", *as_words(data), "--from", most, "--to", of)
 
 
 def _numbers(text: str) -> list[int]:

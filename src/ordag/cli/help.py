@@ -11,8 +11,9 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class
 
-from ordag.common.words import harmless, shell_word, typed_list
-from ordag.data.reading import COLUMN_LISTS
+from ordag.common.words import harmless, shell_word
+from ordag.common.words import typed as typed_option
+from ordag.data.reading import COLUMN_LISTS, setting_words
 from ordag.errors import DataError, OrdagError
 
 ABOUT_METHODS = "Methods and their settings"
@@ -140,48 +141,25 @@ def _option(option: str, written: str) -> str:
         value = ast.literal_eval(written)
     except (ValueError, SyntaxError):
         value = written
-    if value is True or value == "…":
-        return option
-    if isinstance(value, dict):
-        return " ".join(f"{option} {shell_word(f'{key}={one}')}" for key, one in value.items())
-    items = list(map(str, value)) if isinstance(value, list | tuple) else [str(value)]
-    if option in LISTS:
-        return typed_list(option, items)
-    return f"{option} {shell_word(','.join(items))}"
+    if value == "…":
+        value = True
+    return typed_option(option, [value] if option in LISTS and isinstance(value, str) else value)
 
 
 def complete_command(typed: Sequence[str], reading: Mapping[str, Any]) -> str:
     """Return a command line with these settings of reading in place of what it says of them; "" if its table comes through a pipe."""
     if "-" in typed:
         return ""
-    options = {option_of(name) for name in reading}
-    kept, words = [], iter(typed)
-    for word in words:
+    given = [setting_words(name, value) for name, value in reading.items()]
+    options = {words[0]: len(words) > 1 for words in given}  # and whether each takes a value
+    kept, left = [], iter(typed)
+    for word in left:
         option, _, value = word.partition("=")
         if option not in options:
             kept.append(shell_word(word))
-        elif not value and option not in FLAGS:
-            next(words, "")
-    return " ".join(["ordag", *kept, *map(typed_setting, reading.items())])
-
-
-FLAGS = ("--no-header", "--strict")
-
-
-def option_of(name: str) -> str:
-    """Return the option of a setting of reading."""
-    return "--no-header" if name == "header" else f"--{name.replace('_', '-')}"
-
-
-def typed_setting(setting: tuple[str, Any]) -> str:
-    """Write a setting of reading as it is typed."""
-    name, value = setting
-    option = option_of(name)
-    if option in FLAGS:
-        return option
-    if isinstance(value, Mapping):
-        return " ".join(f"{option} {shell_word(f'{key}={one}')}" for key, one in value.items())
-    return typed_list(option, [value] if isinstance(value, str) else list(map(str, value)))
+        elif not value and options[option]:
+            next(left, "")
+    return " ".join(["ordag", *kept, *(shell_word(word) for words in given for word in words)])
 
 
 @click.command(cls=ManualPage)

@@ -7,17 +7,12 @@ from typing import Any
 
 import click
 
+from ordag.cli.answers import AS_JSON, as_words, loaded_or_learned, print_answer, say_next
 from ordag.cli.help import ManualPage
-from ordag.cli.next_step import as_words, say_next
-from ordag.cli.options import DATA, READING, given, setting_options, take_reading, title_of, with_options
+from ordag.cli.options import DATA, METHOD, READING, given, setting_options, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.decisions.intervening import intervene as intervene_in
 from ordag.errors import SettingError
-from ordag.learners.methods import AUTO
-from ordag.learning import learn
-from ordag.saved import ENDING, load
-from ordag.show.decisions import print_decision
-from ordag.show.screen import Screen
 
 TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*(?:\*\s*|(?=[+-]|$)))?([^+*-]*)", re.IGNORECASE)
 """One term of a rule: a sign, a number, and the name of a variable."""
@@ -38,14 +33,11 @@ TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*(?:\*\s*|(?=
     metavar="NAME=RULE",
     help='Let a variable follow others: "dose=5 + 0.1*age". May be repeated.',
 )
-@click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn, as in learn.")
+@METHOD
 @with_options(setting_options("knowledge", "units"))
 @with_options(READING)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-@click.pass_context
+@AS_JSON
 def intervene(
-    context: click.Context,
-    /,
     data: str | list[str],
     constants: tuple[str, ...],
     shifts: tuple[str, ...],
@@ -66,23 +58,16 @@ def intervene(
       ordag intervene answer.ordag --rule "dose=5 + 0.1*age" --json
     """
     reading = take_reading(values)
-    settings = given(context, values)
+    settings = given(values)
     with Progress() as progress:
-        if isinstance(data, str) and data.lower().endswith(ENDING):
-            fit = load(data)
-        else:
-            fit = learn(data, method, progress=progress, **reading, **settings)
+        fit = loaded_or_learned(data, method, reading | settings, progress)
         found = intervene_in(fit, _numbers("--set", constants), _numbers("--shift", shifts), dict(map(_rule, rules)))
-    if as_json:
-        click.echo(found.to_json())
-    else:
-        print_decision(found, Screen(), title_of(data))
+    if print_answer(found, title_of(data), as_json):
         done = {found.names[j] for j in found.done}
-        moved = [
-            name for name, before, after in zip(found.names, found.before, found.after, strict=True) if before != after
-        ]
-        for target in [name for name in moved if name not in done][:1]:
-            say_next("what this rests on", "ordag", "effect", *as_words(data), "--from", min(done), "--to", target)
+        means = zip(found.names, found.before, found.after, strict=True)
+        moved = [name for name, before, after in means if before != after and name not in done]
+        for target in moved[:1]:
+            say_next("what this rests on", "effect", *as_words(data), "--from", min(done), "--to", target)
 
 
 def _numbers(option: str, texts: tuple[str, ...]) -> dict[str, float]:

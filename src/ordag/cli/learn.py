@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from ordag.cli.answers import AS_JSON, as_words, say_next
 from ordag.cli.help import ManualPage, typed
-from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import (
     DATA,
     READING,
@@ -71,7 +71,7 @@ from ordag.show.terminal import print_fit
 )
 @with_options(READING)
 @click.option("--verbose", is_flag=True, help="Print what the verdict rests on, with its numbers.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@AS_JSON
 @click.option(
     "--out",
     multiple=True,
@@ -104,10 +104,7 @@ from ordag.show.terminal import print_fit
 @click.option(
     "--compare", help=f"--report: methods to show beside, separated by commas ({', '.join(METHODS)}), or all."
 )
-@click.pass_context
 def learn(
-    context: click.Context,
-    /,
     data: str | list[str],
     method: str,
     bootstrap: int | None,
@@ -128,7 +125,8 @@ def learn(
     """Learn the causal graph behind DATA.
 
     DATA is a CSV, Parquet or Arrow file, a folder of Parquet files, - for a table on standard input, or the name of a built-in data
-    set: marks (88 students, 5 exams), sachs (853 cells, 11 proteins) or birthweights (189 births). Several files of moments (ordag
+    set: marks (88 students, 5 exams), sachs (853 cells, 11 proteins), birthweights (189 births) or autompg
+    (392 cars). Several files of moments (ordag
     moments) are parts of one table.
 
     The answer is a causal order, the graph, a table of its arrows, and a verdict: the expected share of wrong arrows, the main
@@ -149,16 +147,14 @@ def learn(
       ordag learn data.csv --plot height.png --plot-variable height
     """
     reading = take_reading(values)
-    settings = given(context, values)
+    settings = given(values)
     refuse_unused_level(settings)
     if bootstrap is None:
-        refuse_options(
-            context, ["workers", "scheduler"], "has an effect only with --bootstrap: give both, or leave it out"
-        )
+        refuse_options(["workers", "scheduler"], "has an effect only with --bootstrap: give both, or leave it out")
     if not plot:
-        refuse_options(context, ["kind", "variable"], "has an effect only with --plot: give both, or leave it out")
+        refuse_options(["kind", "variable"], "has an effect only with --plot: give both, or leave it out")
     if report is None:
-        refuse_options(context, ["check", "compare"], "has an effect only with --report: give both, or leave it out")
+        refuse_options(["check", "compare"], "has an effect only with --report: give both, or leave it out")
     methods = method_list(compare)
     options = {} if variable is None else {"variable": variable}
     check_kind(kind, options)
@@ -194,9 +190,7 @@ def learn(
         for path in contents:
             click.echo(f"written: {shown(path)}", err=True)
         for source, target in fit.graph.directed[:1]:
-            say_next(
-                "an effect with its interval", "ordag", "effect", *as_words(data), "--from", source, "--to", target
-            )
+            say_next("an effect with its interval", "effect", *as_words(data), "--from", source, "--to", target)
 
 
 def _check_outputs(

@@ -24,7 +24,7 @@ from ordag.data.datasets import DATASETS
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import CHANGES, COLUMN_LISTS, Reading, changes_from_text, roles_from_text
 from ordag.errors import OrdagError, SettingError, UnreadableError
-from ordag.learners.methods import METHODS
+from ordag.learners.methods import AUTO, METHODS
 from ordag.learners.settings import MethodSettings
 from ordag.show.provenance import Origin
 
@@ -119,6 +119,10 @@ DATA = click.argument(
 
 DATA_OR_NONE = click.argument("data", nargs=-1, metavar="[DATA]", callback=_parts, shell_complete=_files_or_data_sets)
 
+METHOD = click.option(
+    "--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn, as in learn."
+)
+
 SCHEDULER = click.option(
     "--scheduler",
     metavar="ADDRESS",
@@ -152,18 +156,20 @@ def _option(
         said = [_sentence(takers[0][1].help)]
     choices = tuple(dict.fromkeys(word for _, known, _ in takers for word in known.choices))
     known, default = replace(takers[0][1], choices=choices), takers[0][2]
-    return _click_option(name, known, default, " ".join([*said, also]).strip(), ABOUT_METHODS)
+    return _setting_option(name, known, default, " ".join([*said, also]).strip(), ABOUT_METHODS)
 
 
-def _click_option(name: str, known: Setting, default: Any, help: str, section: str) -> Option[Any]:
-    more: dict[str, Any] = {"help": help, "cls": SectionedOption, "section": section}
+def _setting_option(name: str, known: Setting, default: Any, help: str, section: str) -> Option[Any]:
+    more: dict[str, Any] = {"is_flag": True} if known.typed is bool else {"type": _type(known)}
     if known.bare is not None:
         more |= {"is_flag": False, "flag_value": known.bare}
-    if known.typed is bool:
-        return click.option(f"--{name.replace('_', '-')}", is_flag=True, **more)
-    if default is not None and name != "seed":
+    if known.typed is not bool and default is not None and name != "seed":
         more |= {"default": default, "show_default": True}
-    return click.option(f"--{name.replace('_', '-')}", type=_type(known), **more)
+    return _sectioned(name, help, section, **more)
+
+
+def _sectioned(name: str, help: str, section: str = ABOUT_READING, **more: Any) -> Option[Any]:
+    return click.option(f"--{name.replace('_', '-')}", cls=SectionedOption, section=section, help=help, **more)
 
 
 def _sentence(help: str) -> str:
@@ -201,60 +207,34 @@ def _changes(_: click.Context, __: click.Parameter, begun: str) -> list[Completi
     return [CompletionItem(f"{column}={word}") for word in CHANGES if column and word.startswith(change)]
 
 
-TRANSFORM = click.option(
-    "--transform",
-    multiple=True,
-    metavar="COLUMN=CHANGE",
-    cls=SectionedOption,
-    section=ABOUT_READING,
-    shell_complete=_changes,
-    help="Change a column: COLUMN=100 multiplies it, COLUMN=log takes its natural logarithm, COLUMN=standardise divides it by its "
-    "standard deviation. May be repeated.",
-)
-
-
-def _column_lists() -> Iterator[Option[Any]]:
-    """Yield the options that are lists of names."""
-    for name in COLUMN_LISTS:
-        more = (
-            " Separated by commas; repeat the option for names with commas." if name == "columns" else " As --columns."
-        )
-        text = f"{_sentence(declared(Reading)[name].help)}{more}"
-        yield click.option(
-            f"--{name.replace('_', '-')}", multiple=True, cls=SectionedOption, section=ABOUT_READING, help=text
-        )
+def _column_list_help(name: str) -> str:
+    more = "Separated by commas; repeat the option for names with commas." if name == "columns" else "As --columns."
+    return f"{_sentence(declared(Reading)[name].help)} {more}"
 
 
 READING = [
-    *_column_lists(),
-    click.option(
-        "--role",
+    *(_sectioned(name, _column_list_help(name), multiple=True) for name in COLUMN_LISTS),
+    _sectioned(
+        "role",
+        "Role of a column, where the detected one is wrong: variable, id, time or category. May be repeated.",
         multiple=True,
         metavar="COLUMN=ROLE",
-        cls=SectionedOption,
-        section=ABOUT_READING,
-        help="Role of a column, where the detected one is wrong: variable, id, time or category. May be repeated.",
     ),
-    TRANSFORM,
-    click.option(
-        "--na",
+    _sectioned(
+        "transform",
+        "Change a column: COLUMN=100 multiplies it, COLUMN=log takes its natural logarithm, COLUMN=standardise divides it by its "
+        "standard deviation. May be repeated.",
         multiple=True,
-        cls=SectionedOption,
-        section=ABOUT_READING,
-        help="Cells of a text file that stand for a missing value, such as -99. As --columns.",
+        metavar="COLUMN=CHANGE",
+        shell_complete=_changes,
     ),
+    _sectioned("na", "Cells of a text file that stand for a missing value, such as -99. As --columns.", multiple=True),
     *(
-        _click_option(name, known, getattr(Reading(), name), _sentence(known.help), ABOUT_READING)
+        _setting_option(name, known, getattr(Reading(), name), _sentence(known.help), ABOUT_READING)
         for name, known in declared(Reading).items()
         if known.typed is not None
     ),
-    click.option(
-        "--no-header",
-        is_flag=True,
-        cls=SectionedOption,
-        section=ABOUT_READING,
-        help="The first line of a text file is data.",
-    ),
+    _sectioned("no_header", "The first line of a text file is data.", is_flag=True),
 ]
 
 READING_NAMES = (*declared(Reading), "no_header")
@@ -282,19 +262,23 @@ def take_reading(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in reading.items() if value is not None}
 
 
-def given(context: click.Context, values: dict[str, Any]) -> dict[str, Any]:
+def given(values: dict[str, Any]) -> dict[str, Any]:
     """Return the settings typed on the command line; the others keep the method's defaults."""
-    said = click.core.ParameterSource.COMMANDLINE
-    return {name: value for name, value in values.items() if context.get_parameter_source(name) == said}
+    return {name: value for name, value in values.items() if _is_typed(name)}
 
 
-def refuse_options(context: click.Context, names: Collection[str], why: str) -> None:
+def _is_typed(name: str) -> bool:
+    source = click.get_current_context().get_parameter_source(name)
+    return source == click.core.ParameterSource.COMMANDLINE
+
+
+def refuse_options(names: Collection[str], why: str) -> None:
     """Refuse options of these names if they were typed, because they would have no effect."""
-    said = click.core.ParameterSource.COMMANDLINE
+    context = click.get_current_context()
     found = [
         one
         for one in context.command.params
-        if one.name in names and context.get_parameter_source(one.name) == said and context.params[one.name] != ()
+        if one.name in names and _is_typed(one.name) and context.params[one.name] != ()
     ]
     if found:
         raise SettingError(f"{', '.join(max(one.opts, key=len) for one in found)} {why}.")

@@ -50,10 +50,7 @@ REPORT_SECONDS = 30.0
     is_flag=True,
     help="Also GDS with kicks, which is not in the paper, with 50 variables at every point: two to three more hours of CPU time.",
 )
-@click.pass_context
 def reproduce(
-    context: click.Context,
-    /,
     names: tuple[str, ...],
     listing: bool,
     quick: bool,
@@ -78,7 +75,7 @@ def reproduce(
     """
     if listing:
         others = ["names", "quick", "out", "replicates", "workers", "scheduler", "complete"]
-        refuse_options(context, others, "has no effect with --list, which runs nothing")
+        refuse_options(others, "has no effect with --list, which runs nothing")
         every = chosen_experiments(None)
         width = max(len(one.name) for one in every)
         for one in every:
@@ -86,9 +83,9 @@ def reproduce(
         return
     chosen = chosen_experiments(names)
     if not any(one.replicated for one in chosen):
-        refuse_options(context, ["replicates"], f"has no effect on {', '.join(names)}, where each task is done once")
+        refuse_options(["replicates"], f"has no effect on {', '.join(names)}, where each task is done once")
     if not any(one.complete_only() for one in chosen):
-        refuse_options(context, ["complete"], f"has no effect on {', '.join(names)}, where nothing is left out")
+        refuse_options(["complete"], f"has no effect on {', '.join(names)}, where nothing is left out")
     try:
         with Progress() as line:
             results = run(names, quick, out, replicates, workers, Steps(out, line), complete=complete, client=scheduler)

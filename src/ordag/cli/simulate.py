@@ -16,7 +16,7 @@ from ordag.cli.help import ABOUT_OUTPUT, ManualPage, SectionedOption
 from ordag.cli.options import one_of
 from ordag.cli.progress import Progress
 from ordag.common.files import write_whole
-from ordag.common.words import News, counted, shown
+from ordag.common.words import News, counted, joined, shown
 from ordag.errors import SettingError
 from ordag.graph.formats import format_of, write_text
 from ordag.model import simulate as draw
@@ -48,6 +48,16 @@ def _description(design: Design) -> str:
     help="Variables that are acted on, each in rows of its own; the column 'experiment' names it.",
 )
 @click.option("--experiment-rows", default=100, show_default=True, type=int, help="Rows of each experiment.")
+@click.option(
+    "--environments",
+    default=1,
+    show_default=True,
+    type=int,
+    help="Environments of --rows rows each; the column 'environment' names them.",
+)
+@click.option(
+    "--changes", default=1, show_default=True, type=int, help="Equations that differ in each environment but the first."
+)
 @click.option("--out", type=click.Path(dir_okay=False), help="Write the rows to a .csv or .parquet file.")
 @click.option(
     "--truth",
@@ -66,6 +76,8 @@ def simulate(
     variances: str | None,
     experiments: int,
     experiment_rows: int,
+    environments: int,
+    changes: int,
     out: str | None,
     truth: str | None,
 ) -> None:
@@ -79,6 +91,7 @@ def simulate(
       ordag simulate homogeneous -p 20 -n 1000 --seed 1 --out data.csv --truth truth.json
       ordag simulate erdos-renyi -p 100 --degree 4 --variances 1,3 --out data.parquet
       ordag simulate erdos-renyi -p 10 -n 500 --experiments 5 --out acted_on.csv
+      ordag simulate erdos-renyi -p 10 -n 300 --environments 3 --changes 2 --out sites.csv
       ordag simulate nonfaithful -n 200 --truth truth.dot > data.csv
     """
     if n < 1:
@@ -100,6 +113,8 @@ def simulate(
             variances=_variances(variances),
             experiments=experiments,
             experiment_rows=experiment_rows,
+            environments=environments,
+            changes=changes,
             progress=progress,
         )
         texts: list[tuple[str, str | Iterable[bytes]]] = []
@@ -116,6 +131,9 @@ def simulate(
                 stack.close()  # no progress between the rows
             for piece in rows:
                 click.echo(piece, nl=False)
+    for where, differ in drawn.changes.items():
+        said = joined([f"{name} ({what})" for name, what in differ.items()], 12) or "no equation"
+        click.echo(f"{where} differs from e1 in {said}", err=True)
     for path, _ in texts:
         click.echo(f"written: {shown(path)}", err=True)
 
@@ -139,10 +157,9 @@ def _rows(drawn: Simulation, path: str, progress: Progress) -> Iterator[bytes]:
     import pyarrow as pa
     from pyarrow import csv, parquet
 
-    X, labels = drawn.X, drawn.experiments
-    schema = pa.schema(
-        [*((name, pa.float64()) for name in drawn.names), *([("experiment", pa.string())] if labels else [])]
-    )
+    X, labels = drawn.X, drawn.experiments or drawn.environments
+    told = [("experiment" if drawn.experiments else "environment", pa.string())] if labels else []
+    schema = pa.schema([*((name, pa.float64()) for name in drawn.names), *told])
     sink, size = io.BytesIO(), max(1, ROW_GROUP_NUMBERS // len(drawn.names))
     with csv.CSVWriter(sink, schema) if _ending(path) == ".csv" else parquet.ParquetWriter(sink, schema) as writer:
         for start in range(0, len(X), size):

@@ -6,15 +6,13 @@ from typing import Any
 
 import click
 
+from ordag.cli.answers import AS_JSON, as_words, print_answer, say_next
 from ordag.cli.help import ManualPage
-from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import DATA, READING, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.decisions.given_graph import title_of as title_of_graph
 from ordag.decisions.testing import MOST_COMPARED
 from ordag.decisions.testing import test as test_graph
-from ordag.show.decisions import print_decision
-from ordag.show.screen import Screen
 
 
 @click.command(cls=ManualPage)
@@ -35,7 +33,7 @@ from ordag.show.screen import Screen
 )
 @click.option("--seed", default=0, show_default=True, type=int, help="Seed of the random graphs and of --split.")
 @with_options(READING)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@AS_JSON
 def test(
     graph: str,
     data: str | list[str],
@@ -64,19 +62,7 @@ def test(
     reading = take_reading(values)
     with Progress():
         found = test_graph(graph, data, level=level, split=split, compare=compare, seed=seed, **reading)
-    if as_json:
-        click.echo(found.to_json())
-    else:
-        print_decision(found, Screen(), f"{title_of_graph(graph)} on {title_of(data)}")
-        ends = found.graph.directed[:1] or found.graph.undirected[:1] or ((*found.graph.nodes[:2],),)
-        say_next(
-            "what to hold fixed for an effect",
-            "ordag",
-            "adjust",
-            graph,
-            *as_words(data),
-            "--from",
-            ends[0][0],
-            "--to",
-            ends[0][1],
-        )
+    if print_answer(found, f"{title_of_graph(graph)} on {title_of(data)}", as_json):
+        ends = found.graph.directed[:1] or found.graph.undirected[:1] or (found.graph.nodes[:2],)
+        pair = ("--from", ends[0][0], "--to", ends[0][1])
+        say_next("what to hold fixed for an effect", "adjust", graph, *as_words(data), *pair)

@@ -10,7 +10,7 @@ from ordag.common.arrays import Mask
 
 
 def members(nodes: int) -> list[int]:
-    """The variables in a set, in increasing order."""
+    """Return the variables in a set, in increasing order."""
     found = []
     while nodes:
         lowest = nodes & -nodes
@@ -20,7 +20,7 @@ def members(nodes: int) -> list[int]:
 
 
 def packed(nodes: Iterable[int]) -> int:
-    """The set of these variables."""
+    """Return the set of these variables."""
     bits = 0
     for node in nodes:
         bits |= 1 << int(node)
@@ -28,12 +28,12 @@ def packed(nodes: Iterable[int]) -> int:
 
 
 def packed_columns(mask: Mask) -> list[int]:
-    """The set of rows of every column of a mask: the parents of every node of an adjacency."""
+    """Return the set of rows of every column of a mask: the parents of every node of an adjacency."""
     return [int.from_bytes(column.tobytes(), "little") for column in np.packbits(mask, axis=0, bitorder="little").T]
 
 
 def unpacked_rows(rows: Sequence[int], p: int) -> Mask:
-    """The mask with one row of p entries for each set; members from p on are left out."""
+    """Return the mask with one row of p entries for each set; members from p on are left out."""
     size = p // 8 + 1
     below = (1 << p) - 1
     bits = np.frombuffer(b"".join([(nodes & below).to_bytes(size, "little") for nodes in rows]), np.uint8)
@@ -41,12 +41,12 @@ def unpacked_rows(rows: Sequence[int], p: int) -> Mask:
 
 
 def unpacked_columns(columns: Sequence[int], p: int) -> Mask:
-    """The inverse of `packed_columns`, with p rows; members from p on are left out."""
+    """Return the inverse of `packed_columns`, with p rows; members from p on are left out."""
     return np.ascontiguousarray(unpacked_rows(columns, p).T)
 
 
 def union(sets: Sequence[int], nodes: int) -> int:
-    """The union of the sets of these variables."""
+    """Return the union of the sets of these variables."""
     found = 0
     while nodes:  # as in `members`, without a list: GES calls this hundreds of thousands of times
         lowest = nodes & -nodes

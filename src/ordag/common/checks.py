@@ -23,7 +23,7 @@ LARGEST = 2**53
 
 
 def short(value: object) -> str:
-    """The value as a sentence can carry it: on one line, and cut where it is long."""
+    """Return the value as a sentence can carry it: on one line, and cut where it is long."""
     try:
         text = (
             " ".join(repr(value).split()).encode("utf-8", "backslashreplace").decode()
@@ -40,17 +40,17 @@ def check_choice(name: str, value: object, options: Collection[str | None], use:
 
 
 def is_whole(value: object, least: int = 0, most: float = LARGEST) -> bool:
-    """Whether it is a whole number from `least` on that something can be counted up to; a truth value is none."""
+    """Return whether it is a whole number from `least` on that something can be counted up to; a truth value is none."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and least <= int(value) <= most
 
 
 def is_flag(value: object) -> bool:
-    """Whether it is True or False."""
+    """Return whether it is True or False."""
     return isinstance(value, bool | np.bool_)
 
 
 def as_number(value: object) -> float:
-    """The value of a single real number; nan for anything else."""
+    """Return the value of a single real number; nan for anything else."""
     if not isinstance(value, Real) or is_flag(value):
         return math.nan
     try:
@@ -60,7 +60,7 @@ def as_number(value: object) -> float:
 
 
 def as_numbers(values: Any, what: str, error: type[OrdagError] = DataError) -> NDArray[np.float64]:
-    """A new array of real numbers, of whatever shape."""
+    """Return a new array of real numbers, of whatever shape."""
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "USTcMm":
@@ -71,7 +71,7 @@ def as_numbers(values: Any, what: str, error: type[OrdagError] = DataError) -> N
 
 
 def as_list(values: Any, message: str, error: type[OrdagError] = SettingError) -> list[Any]:
-    """The items of a list or anything like it; a text is none."""
+    """Return the items of a list or anything like it; a text is none."""
     try:
         if not isinstance(values, str | bytes | bytearray) and isinstance(values, Iterable):
             return list(values)
@@ -99,7 +99,7 @@ def check_function(name: str, value: object) -> None:
 
 
 def checked_seed(seed: Seed, name: str = "seed") -> Seed:
-    """The seed of random numbers, if it is one."""
+    """Return the seed of random numbers, if it is one."""
     if seed is None or isinstance(seed, np.random.Generator | np.random.SeedSequence):
         return seed
     if not is_whole(seed, most=2**128):

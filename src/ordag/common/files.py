@@ -51,7 +51,7 @@ def check_place(path: str | PathLike[str]) -> Path:
 
 
 def check_writable(path: str | PathLike[str]) -> Path:
-    """The same, after an empty file was made in the folder and removed: rights alone do not tell of every obstacle."""
+    """Return the same after making and removing an empty file in the folder: rights alone do not tell of every obstacle."""
     target = check_place(path)
     with _replacing(target, path):
         return target

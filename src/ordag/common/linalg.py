@@ -83,7 +83,7 @@ def reciprocal_condition(T: Array, part: Literal["L", "U"]) -> float:
 
 
 def inverse(L: Array) -> Array:
-    """The inverse W of a lower triangular matrix that has no zero on its diagonal."""
+    """Return the inverse W of a lower triangular matrix that has no zero on its diagonal."""
     if len(L) <= LAPACK_COLUMNS:
         return _inverse(L)
     V: Array = np.zeros(L.shape, order="F")
@@ -134,7 +134,7 @@ def turn_triangle(W: Array, V: Array) -> None:
 
 @lru_cache(maxsize=16)
 def upper_part(size: int, diagonal: int = 0) -> Mask:
-    """The mask of the upper triangle of a square matrix, from this diagonal on."""
+    """Return the mask of the upper triangle of a square matrix, from this diagonal on."""
     mask = ~np.tri(size, k=diagonal - 1, dtype=bool)
     mask.flags.writeable = False
     return mask
@@ -219,5 +219,5 @@ def wishart_root(n: int, p: int, random: np.random.Generator) -> Array:
 
 
 def lengths(columns: Array) -> Array:
-    """The Euclidean length of every column."""
+    """Return the Euclidean length of every column."""
     return np.asarray(np.sqrt(np.einsum("ij,ij->j", columns, columns)))

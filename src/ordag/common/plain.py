@@ -1,13 +1,17 @@
-"""Conversion of records and columns to values that JSON can hold."""
+"""Records and columns as values that JSON can hold, and as data frames."""
 
 from __future__ import annotations
 
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def plain(value: Any) -> Any:
@@ -32,3 +36,22 @@ def records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def to_json(document: Any, indent: int | None = 2) -> str:
     return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def frame(columns: Any) -> pd.DataFrame:
+    """Return a data frame of columns, or of records."""
+    import pandas as pd
+
+    return pd.DataFrame(columns)
+
+
+class Document(ABC):
+    """An answer that can be written as JSON."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole answer in plain values."""
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return the document that the command line prints with --json."""
+        return to_json(self.to_dict(), indent)

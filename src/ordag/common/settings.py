@@ -57,13 +57,13 @@ def setting(
     least: float | None = None,
     most: float | None = None,
 ) -> Any:
-    """A field of a settings class."""
+    """Declare a field of a settings class."""
     known = Setting(check, help, typed, choices, bare, plain, least, most)
     return field(default=default, kw_only=kw_only, metadata={"setting": known})
 
 
 def choice(default: str | None, options: Mapping[str, Any] | tuple[str, ...], help: str, **more: Any) -> Any:
-    """A setting that is one of a few words, or None where that is its default."""
+    """Declare a setting that is one of a few words, or None where that is its default."""
     words = tuple(options)
     said = f"{', '.join(map(repr, words[:-1]))} or {words[-1]!r}" if len(words) > 1 else repr(words[0])
 
@@ -86,7 +86,7 @@ def whole(least: int, wanted: str, help: str) -> Any:
 
 
 def flag(default: bool, help: str, *, typed: bool = False) -> Any:
-    """A setting that is True or False; on the command line, if at all, an option without a value."""
+    """Declare a setting that is True or False; on the command line, if at all, an option without a value."""
 
     def check(name: str, value: Any) -> Any:
         if not is_flag(value):
@@ -97,7 +97,7 @@ def flag(default: bool, help: str, *, typed: bool = False) -> Any:
 
 
 def seed(help: str) -> Any:
-    """A seed of random numbers: 0 unless given. None draws one, and a generator gives one; it is a number from here on, that
+    """Declare a seed of random numbers: 0 unless given. None draws one, and a generator gives one; it is a number from here on, that
     others can be told."""
 
     def check(_: str, value: Any) -> int:
@@ -110,7 +110,7 @@ def seed(help: str) -> Any:
 
 
 def level(name: str, value: Any) -> float:
-    """The level of a test, as a float."""
+    """Return the level of a test, as a float."""
     number = as_number(value)
     if not 0.0 < number < 1.0:
         raise SettingError(f"{name}={short(value)}: the level of a test lies between 0 and 1, both excluded.")
@@ -134,7 +134,7 @@ _DECLARED: dict[type[Settings], Mapping[str, Setting]] = {}
 
 
 def declared(settings: type[Settings]) -> Mapping[str, Setting]:
-    """All settings of a class by name, those that can be given without a name first."""
+    """Return all settings of a class by name, those that can be given without a name first."""
     if settings not in _DECLARED:
         ranked = sorted(fields(settings), key=lambda one: bool(one.kw_only))
         _DECLARED[settings] = {one.name: one.metadata["setting"] for one in ranked}

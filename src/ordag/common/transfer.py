@@ -25,7 +25,7 @@ THREADS = min(8, os.cpu_count() or 1)
 
 
 def rows_at_once(p: int) -> int:
-    """The number of rows of p numbers that a buffer holds."""
+    """Return the number of rows of p numbers that a buffer holds."""
     return max(1, BUFFER_NUMBERS // max(p, 1))
 
 

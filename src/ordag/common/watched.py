@@ -23,8 +23,8 @@ PROGRAM = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); from ordag.common.watched import child; child()"
 )
 
-SECONDS = 300.0
-BYTES = 1 << 33
+MOST_SECONDS = 300.0
+MOST_BYTES = 1 << 33
 """Of memory that can be asked for, more than libraries reserve by themselves."""
 
 OUT_OF_MEMORY = 77
@@ -35,7 +35,9 @@ class WatchedError(Exception):
     """The process did not come to an end; the message says what happened, in words that follow the name of the work."""
 
 
-def watched(work: Callable[..., Result], *given: Any, seconds: float = SECONDS, memory: int = BYTES) -> Result:
+def watched(
+    work: Callable[..., Result], *given: Any, seconds: float = MOST_SECONDS, memory: int = MOST_BYTES
+) -> Result:
     """Return what `work(*given)` returns or raise what it raises, in another process; `work` is a function of a module."""
     if not sys.executable:  # Python within another program
         return work(*given)

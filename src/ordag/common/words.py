@@ -6,10 +6,11 @@ import os
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import takewhile
 from os import PathLike
+from typing import Any
 
 LEFT_TO_RIGHT = "\u200e"
 """The mark that ends a name written from right to left, so that the text after it stays in place."""
@@ -157,9 +158,16 @@ def mean_digits(means: Iterable[float]) -> int:
     return max([4, *(len(f"{abs(mean):.0f}") for mean in means if abs(mean) < 1e9)])
 
 
+LARGE = 1e7
+"""The size from which numbers are written with an exponent."""
+
+
 def number(value: float | None, digits: int = 4) -> str:
-    """Write a number in a table; '' for None and nan."""
-    return "" if value is None or value != value else f"{value:.{digits}g}"
+    """Write a number in a table, up to ten million without an exponent; '' for None and nan."""
+    if value is None or value != value:
+        return ""
+    text = f"{value:.{digits}g}"
+    return f"{float(text):,.0f}" if "e+" in text and abs(value) < LARGE else text
 
 
 def probability(value: float | None) -> str:
@@ -203,11 +211,26 @@ def shell_word(word: str) -> str:
     return f"$'{''.join(map(_shell_letter, word))}'"
 
 
-def typed_list(option: str, items: Sequence[str]) -> str:
-    """Write an option whose value is a list: split at commas if it is typed once, so that items with commas take it several times."""
-    if any("," in item for item in items):
-        return " ".join(f"{option} {shell_word(item)}" for item in (list(items) * 2)[: max(len(items), 2)])
-    return f"{option} {shell_word(','.join(items))}"
+def option_words(option: str, value: Any) -> list[str]:
+    """Return an option and its value as words of a command line; an option alone for True.
+
+    Items of a list stand between commas; if one of them has a comma or ends in spaces, the option is repeated, at least once.
+    """
+    if value is True:
+        return [option]
+    if isinstance(value, Mapping):
+        return [word for key, one in value.items() for word in (option, f"{key}={one}")]
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return [option, "tab" if value == "\t" else str(value)]
+    items = list(map(str, value))
+    if all("," not in item and item == item.strip() for item in items):
+        return [option, ",".join(items)]
+    return [word for item in (items if len(items) > 1 else items * 2) for word in (option, item)]
+
+
+def typed(option: str, value: Any) -> str:
+    """Write an option with its value for a shell."""
+    return " ".join(map(shell_word, option_words(option, value)))
 
 
 def _shell_letter(letter: str) -> str:

@@ -20,7 +20,7 @@ from ordag.errors import OrdagWarning, SettingError, WorkerError
 Batch = TypeVar("Batch")
 Found = TypeVar("Found")
 
-WAVE = 4
+BATCHES_PER_WORKER = 4
 """Batches per worker that are handed out at once where a backend returns all results together."""
 
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -98,7 +98,7 @@ def in_parallel(
 
     backend = get_active_backend()[0]
     streams = getattr(backend, "supports_return_generator", False)
-    wave, at_once = (len(batches), "2 * n_jobs") if streams else (WAVE * workers, workers)
+    wave, at_once = (len(batches), "2 * n_jobs") if streams else (BATCHES_PER_WORKER * workers, workers)
     kind: Any = "list" if not streams else "generator" if ordered else "generator_unordered"
     with getattr(backend, "carrying", nullcontext)(work) as carried:
         calls = [delayed(_called)(carried, batch) for batch in batches]

@@ -30,7 +30,7 @@ ROWS_PER_COLUMN = 5
 NEAREST = 0.75
 """Share of rows on which two results are compared."""
 
-ROUNDS = 10
+MOST_ROUNDS = 10
 TO_NORMAL = 1.4826
 """Standard deviation of normal values, in units of their median absolute deviation."""
 
@@ -96,7 +96,7 @@ def settled(Z: Array, missing: Mask, mean: Array, S: Array) -> Core:
     """
     n, p = Z.shape
     observed = np.maximum(p - missing.sum(axis=1), 1)
-    for _ in range(ROUNDS):
+    for _ in range(MOST_ROUNDS):
         K = _inverse(S, n)
         filled, uncertain = _filled(Z - mean, missing, K)
         distance = np.einsum("ij,ij->i", filled @ K, filled)

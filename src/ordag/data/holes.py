@@ -72,6 +72,14 @@ class Incomplete:
             (self.observed, self.mean, self.squares), (counts, mean, squares)
         )
 
+    def having(self, columns: Mask) -> int:
+        """Return how many rows have all of these columns; those of patterns that were not counted are taken to have them."""
+        count = self.others
+        for code, rows in self.patterns.items():
+            absent = np.unpackbits(np.frombuffer(code, np.uint8), count=len(columns)).astype(bool)
+            count += 0 if (absent & columns).any() else rows
+        return count
+
     @classmethod
     def merged(cls, parts: Sequence[Incomplete]) -> Incomplete:
         """Return the same of all the rows together, without the rows themselves."""
@@ -139,7 +147,8 @@ class Holes:
     how: "em" or "drop"; unasked: whether the user left that open. rows: of the table. incomplete: rows with missing values and some
     others. empty: rows without any value or without a covariate. columns: missing values of each column in the incomplete rows.
     patterns: columns that are missing together, and in how many rows, the commonest first. apart: pairs of columns of which no row has
-    both. worth: the complete rows that all rows count for. remarks: what else there is to say of the estimate.
+    both. worth: the complete rows that all rows count for. prior: the share of the rows by which the estimate is drawn towards uncorrelated
+    columns. remarks: what else there is to say of it.
     """
 
     how: str
@@ -152,6 +161,7 @@ class Holes:
     worth: int = 0
     unasked: bool = True
     remarks: tuple[str, ...] = ()
+    prior: float = 0.0
 
     @property
     def complete(self) -> int:
@@ -179,9 +189,9 @@ class Holes:
             said.append(f"No row has both {pairs}: whether an arrow joins them, these data cannot say.")
         return (*said, *self.remarks)
 
-    def concluded(self, worth: int, remarks: Sequence[str]) -> Holes:
+    def concluded(self, worth: int, remarks: Sequence[str], prior: float) -> Holes:
         """Return the same with what the estimate has come to."""
-        return replace(self, worth=worth, remarks=tuple(remarks))
+        return replace(self, worth=worth, remarks=tuple(remarks), prior=prior)
 
     def renamed(self, names: Sequence[str]) -> Holes:
         """Return the same with other names for the columns."""

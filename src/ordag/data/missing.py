@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import comb
 
-from ordag.common.arrays import Array
+from ordag.common.arrays import Array, Mask
 from ordag.common.words import News, counted, listed, shown
 from ordag.data.covariates import Covariate
 from ordag.data.em import SETTLED, Block, Em, Estimate, Gaussian, Sums, Totals, inverse
@@ -28,8 +28,10 @@ Tell = Callable[[str], None]
 AT_ONCE = 2**21
 """Numbers in a block of incomplete rows: a fraction of a second, after which the user can interrupt."""
 
-FEW_ROWS, PRIOR = 2, 0.1
-"""Rows for every column up to which the estimate is drawn towards uncorrelated columns, and the share of the rows that draws."""
+FEW_ROWS, PRIOR = 2, 0.001
+"""Rows for every column up to which the estimate is drawn towards uncorrelated columns, and the share of the rows that draws: enough for
+the likelihood to have a maximum. In 32 tables of 20 to 60 variables 0.1 had twice the wrong entries, 0.01 a quarter more, 0.0001 as
+many."""
 
 TRACE = 1e-6
 """The same where a covariance matrix becomes singular: enough to find the columns that others make up."""
@@ -103,9 +105,12 @@ def estimate(source: Source, check: RowCheck, complete: Complete, tell: Tell | N
     start = Gaussian(np.zeros(p + q), np.eye(p + q))
     if complete.n > FEW_ROWS * (p + q) and left_of(own).min() > MADE_UP[1]:
         start = Gaussian(about, own / complete.n)
-    few = n <= FEW_ROWS * (p + q)
     before = [column for one in complete.covariates for column in one.columns]
-    found = _run(totals, rows, PRIOR * n if few else 0.0, start, [*before, *names], source.prefix, tell)
+    run = partial(_run, totals, rows, start, [*before, *names], source.prefix, tell)
+    found = None if n <= FEW_ROWS * (p + q) else run(0.0, lambda among: complete.n + incomplete.having(among[q:]))
+    few = found is None
+    found = run(PRIOR * n) if found is None else found
+    assert found is not None
     root = np.linalg.cholesky(found.gaussian.S).T
     worth = worth_of(incomplete, complete.n)
     if worth < 2:
@@ -125,7 +130,7 @@ def estimate(source: Source, check: RowCheck, complete: Complete, tell: Tell | N
         root * scale * math.sqrt(n / (n - 1.0) * max(worth - 1.0, 1.0)),
         check.rows - n,
         n,
-        holes.concluded(worth, remarks),
+        holes.concluded(worth, remarks, PRIOR if few else 0.0),
     )
 
 
@@ -147,9 +152,20 @@ def left_of(S: Array) -> Array:
 
 
 def _run(
-    totals: Totals, rows: Rows, prior: float, start: Gaussian, names: Sequence[str], prefix: str, tell: Tell | None
-) -> Estimate:
-    """Run EM, and refuse columns that others make up."""
+    totals: Totals,
+    rows: Rows,
+    start: Gaussian,
+    names: Sequence[str],
+    prefix: str,
+    tell: Tell | None,
+    prior: float,
+    having: Callable[[Mask], int] | None = None,
+) -> Estimate | None:
+    """Run EM, and refuse columns that others make up.
+
+    having: the number of rows that have all of some columns. None where others make a column up in too few rows to show that they do: the
+    likelihood has no maximum then.
+    """
     said = None if tell is None else partial(_say, tell)
     found = Em(totals, rows.expect, prior).run(start, said)
     least = MADE_UP[0]
@@ -161,6 +177,11 @@ def _run(
             f"{prefix}The columns are too nearly combinations of each other to estimate missing values."
         )
     left = left_of(found.gaussian.S)
+    j = int(left.argmin())
+    if having is not None and left[j] < MADE_UP[1]:
+        among = made_of(found.gaussian.S, j) | (left < MADE_UP[1])
+        if having(among) <= FEW_ROWS * among.sum():
+            return None
     made_up = [names[j] for j in np.flatnonzero(left < least).tolist()]
     if made_up:
         raise CollinearError(
@@ -170,6 +191,12 @@ def _run(
             columns=made_up,
         )
     return found
+
+
+def made_of(S: Array, j: int) -> Mask:
+    """Return column j and those without which more than a hundredth of its standard deviation would be unexplained."""
+    K = np.linalg.pinv(S)[j]
+    return np.asarray(np.abs(K) * np.sqrt(S.diagonal()) > 0.01 * abs(K[j]) * np.sqrt(S[j, j]))
 
 
 def _say(tell: Tell, step: int, change: float) -> None:

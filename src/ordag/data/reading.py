@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from ordag.common.checks import as_list, as_number, check_choice, is_flag, short
 from ordag.common.settings import Settings, choice, declared, flag, setting, whole
-from ordag.common.words import did_you_mean, listed, shown
+from ordag.common.words import did_you_mean, listed, option_words, shown
 from ordag.data.roles import GIVEN_ROLES
 from ordag.errors import Remedy, SettingError
 
@@ -378,3 +378,8 @@ def without(unwanted: Collection[str], names: Sequence[str]) -> list[Remedy]:
 def split_at(separator: str) -> Remedy:
     """Offer another separator."""
     return Remedy(f"split at {'tabs' if separator == chr(9) else shown(separator)}", {"separator": separator})
+
+
+def setting_words(name: str, value: Any) -> list[str]:
+    """Return a setting of reading as words of a command line."""
+    return ["--no-header"] if name == "header" else option_words(f"--{name.replace('_', '-')}", value)

@@ -191,7 +191,7 @@ def role_of_text(name: str, levels: Levels, holds: str = "text", *, whole: bool)
     if not distinct:
         return ColumnRole(name, "constant", "no value at all") if whole else ColumnRole(name, "category", holds)
     if first and all(map(DATE.fullmatch, first)):
-        return ColumnRole(name, "time", "dates")
+        return ColumnRole(name, "time", "dates", distinct if distinct < present else None)
     if ROW_NAMES.fullmatch(name.strip()):
         return ColumnRole(name, "id", "row names")
     if holds == "text" and distinct > max(FEW_VALUES, present // 2) and first and all(map(NUMERAL.fullmatch, first)):
@@ -230,7 +230,11 @@ def role_of_numbers(name: str, column: Array, *, named: bool = True) -> ColumnRo
     role, reason = _by_name(bare, present, complete) if named else ("variable", "")
     if role == "variable" and enough and complete and _counts(column):
         role, reason = ("time", REGULAR) if named and _is_time(bare) else ("id", "it numbers the rows")
-    return ColumnRole(name, role, reason, _few(column) if role == "variable" else None)
+    few = _few(column) if role == "variable" else None
+    if (role == "time" and reason == YEARS) or role == "category":
+        distinct = len(np.unique(present))
+        few = distinct if distinct < len(present) else None
+    return ColumnRole(name, role, reason, few)
 
 
 def _always(column: Array, value: float) -> bool:
@@ -267,7 +271,7 @@ def _by_name(name: str, present: Array, complete: bool) -> tuple[str, str]:
     if numbers and NUMBER_NAMES.fullmatch(name):
         return "id", "codes, different in every row"
     if YEAR_NAMES.fullmatch(name) and _is_year(name, present):
-        return "time", "years"
+        return "time", YEARS
     if distinct > FEW_VALUES and present.min() >= 0.0 and CODE_NAMES.fullmatch(name):
         return ("id", "codes, different in every row") if unique else ("category", counted(distinct, "code"))
     least, most = present.min(), present.max()
@@ -435,8 +439,11 @@ MOST_NAMED = 12
 def set_aside_sentence(columns: Iterable[ColumnRole], *, hints: bool = True) -> str:
     """Say which columns were set aside and why, and with `hints` what uses them; "" if none was."""
     aside = [one for one in columns if one.is_set_aside]
+    subject = RowColumns.among(aside).subject
     able = [
-        one.name for one in aside if one.role == "category" and one.values is not None and one.values <= MOST_LEVELS
+        one.name
+        for one in aside
+        if one.role == "category" and one.values is not None and one.values <= MOST_LEVELS and one.name != subject
     ]
     it, them = ("it", "it") if len(able) == 1 else ("one", "them")
     hint = f"adjust={able!r} holds {them} fixed, cause={able[:1]!r} puts {it} into the graph" if hints and able else ""
@@ -456,14 +463,46 @@ ROW_NAMES_REASON = "row names"
 ORDERS_ROWS = "orders the rows"
 """Why a column of times is not a variable where the user names it for that."""
 
+YEARS = "years"
+
 REPEATED_CODES = "codes that repeat"
 """Why a column of ids may name clusters of rows."""
 
 
+MANY_SUBJECTS = 30
+"""Values of a category from which on they are more likely subjects than kinds."""
+
+
+class RowColumns(NamedTuple):
+    """Columns set aside that may say what rows are: whose they are, and when they were measured; whether times repeat."""
+
+    subject: str | None = None
+    time: str | None = None
+    repeats: bool = False
+
+    @classmethod
+    def among(cls, columns: Iterable[ColumnRole]) -> RowColumns:
+        """Find them: codes that repeat name subjects, and so does the category with most values, if these are many, if its name says so,
+        or if times repeat."""
+        aside = [one for one in columns if one.is_set_aside]
+        time = next((one for one in aside if one.role == "time" and one.reason != PART_OF_DATE), None)
+        repeats = time is not None and time.values is not None
+        subject = next((one.name for one in aside if one.role == "id" and one.reason == REPEATED_CODES), None)
+        if subject is None:
+            labels = [
+                one
+                for one in aside
+                if one.role == "category"
+                and one.values is not None
+                and (repeats or one.values >= MANY_SUBJECTS or ID_NAMES.fullmatch(one.name.strip()))
+            ]
+            subject = max(labels, key=lambda one: one.values or 0).name if labels else None
+        return cls(subject, None if time is None else time.name, repeats)
+
+
 def _row_hints(aside: Sequence[ColumnRole]) -> str:
     """Offer what uses a column that names subjects or times, and a column of numbers of which nothing else is said."""
-    subject = next((one.name for one in aside if one.role == "id" and one.reason == REPEATED_CODES), None)
-    time = next((one.name for one in aside if one.role == "time" and one.reason != PART_OF_DATE), None)
+    subject, time, repeats = RowColumns.among(aside)
     others = [
         one.name
         for one in aside
@@ -476,8 +515,11 @@ def _row_hints(aside: Sequence[ColumnRole]) -> str:
     said = []
     if subject is not None:
         said.append(f"cluster={subject!r} learns within its values")
-    if time is not None:
-        said.append(f"time={time!r} with lags=1 learns what follows what")
+    if time is not None and subject is not None and repeats:
+        said.append(f"with time={time!r} and lags=1 beside it, what follows what in each")
+    elif time is not None:
+        apart = ", if cluster names the column that tells the series apart" if repeats else ""
+        said.append(f"time={time!r} with lags=1 learns what follows what{apart}")
     if others:
         said.append(f"role={ {others[0]: 'variable'}!r} uses {shown(others[0])} all the same")
     return f". {'; '.join(said)}" if said else ""

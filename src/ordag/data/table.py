@@ -39,7 +39,7 @@ from ordag.data.table_checks import (
     least_squares_rows,
 )
 from ordag.data.transform import Changes, changed, held_fixed, open_table
-from ordag.errors import CollinearError, ColumnWarning, DataError, SettingError
+from ordag.errors import CollinearError, ColumnWarning, DataError, SettingError, TooFewRowsError
 
 KNOWN = ("_gram", "gram_moments", "moments", "qr_moments", "_unadjusted", "rows_source", "_scan", "_sample")
 """What a table keeps of its rows once they have been read."""
@@ -330,12 +330,22 @@ class Table:
             check_size(self.source.rows, self.names, self._least_rows, self.source.prefix)
 
     def _check_labels(self, moments: Moments) -> None:
-        """Refuse a column that leaves nothing to compare because nearly every row is its own condition or cluster."""
+        """Refuse a column that leaves nothing to compare, because nearly every row is its own condition or cluster, or all rows are of one
+        cluster; and weights of which a few decide."""
         labels = self.row_labels
+        prefix = "" if self.source is None else self.source.prefix
         if moments.weightless and not moments.rows:
             raise DataError(
                 "All rows have the weight 0: a weight says how many cases a row stands for.",
                 ["weights"],
+            )
+        alone = labels is not None and labels.cluster is not None and self.series is None
+        if alone and moments.clusters is not None and len(moments.clusters.places) == 1:
+            assert labels is not None
+            raise DataError(
+                f"{prefix}All rows are of one cluster of {labels.names[labels.cluster or 0].name!r}: resamples draw whole clusters, and "
+                "there is nothing to draw from. Leave cluster out.",
+                ["cluster"],
             )
         if labels is None or moments.n >= self._least_rows(len(self.names)) or moments.rows < 2 * moments.n:
             return
@@ -344,10 +354,17 @@ class Table:
         if count > 1:
             what = "experiment" if worst.use in CONDITIONS[:3] else worst.use
             raise DataError(
-                f"{'' if self.source is None else self.source.prefix}Column {worst.name!r} has {count:,} different values in "
+                f"{prefix}Column {worst.name!r} has {count:,} different values in "
                 f"{moments.rows:,} rows, so hardly two rows can be compared: {what} takes a column with several rows of "
                 "each value.",
                 [what],
+            )
+        if labels.weights is not None:
+            raise TooFewRowsError(
+                f"{prefix}Weighted by {labels.names[labels.weights].name!r}, {counted(moments.rows, 'row')} of positive weight count for "
+                f"{moments.n}, and {len(self.names)} variables take {self._least_rows(len(self.names))}: look for weights far larger than "
+                "the others, or leave weights out.",
+                ["weights"],
             )
 
     def _checked(self, moments: Moments) -> Moments:

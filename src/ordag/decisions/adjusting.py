@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ordag.common.plain import plain, to_json
+from ordag.common.plain import plain
 from ordag.common.words import listed, share, shown
 from ordag.data.moments import Moments
 from ordag.data.table import Table
+from ordag.decisions.answer import Answer
 from ordag.decisions.given_graph import given_graph
 from ordag.errors import SettingError
 from ordag.fit import Fit
@@ -45,7 +46,7 @@ class Estimate(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AdjustmentAnswer:
+class AdjustmentAnswer(Answer):
     """What a graph says of estimating an effect, with estimates where there is a table.
 
     rule: the sets of variables by the graph alone. estimates: one for each set to hold fixed, the optimal one first; of a class in which
@@ -137,10 +138,6 @@ class AdjustmentAnswer:
             "held": list(self.held),
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the document that `ordag adjust --json` prints."""
-        return to_json(self.to_dict(), indent)
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the first estimate under hidden common causes of any strength."""
         from ordag.show.plots import chart
@@ -150,13 +147,6 @@ class AdjustmentAnswer:
             raise SettingError("There is no estimate to draw: give data to adjust.")
         found = self.sensitivity
         return chart(lambda axes: contours(found, axes), ax)
-
-    def __str__(self) -> str:
-        from ordag.show.decisions import text
-
-        return text(self)
-
-    __repr__ = __str__
 
 
 def adjust(graph: Any, source: str, target: str, data: Any = None, **reading: Any) -> AdjustmentAnswer:

@@ -12,11 +12,12 @@ import numpy as np
 from ordag.common.arrays import Array
 from ordag.common.checks import Seed, as_number, short
 from ordag.common.linalg import triangle, wishart_root
-from ordag.common.plain import plain, records, to_json
+from ordag.common.plain import frame, plain, records
 from ordag.common.words import counted, joined, listed, number, shown
 from ordag.data.moments import Moments
 from ordag.data.reading import split_reading
 from ordag.data.table import Table
+from ordag.decisions.answer import Answer
 from ordag.decisions.claims import holm
 from ordag.decisions.equations import Difference, Equation, compare
 from ordag.decisions.given_graph import any_dag, given_graph
@@ -42,7 +43,7 @@ PARTS = ("weights", "level", "variance")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Changes:
+class Changes(Answer):
     """The equations of one graph in two tables.
 
     differences: the tests of every variable's equation. corrected: the p-values of weights, level and variance, a row for each variable,
@@ -84,9 +85,7 @@ class Changes:
     @cached_property
     def equations(self) -> pd.DataFrame:
         """One row per variable, those that changed most surely first."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     def changed(self, j: int) -> list[str]:
         """Return which parts of an equation differ: weights, level, variance."""
@@ -146,23 +145,12 @@ class Changes:
             "explained": self.explained,
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the document that `ordag changes --json` prints."""
-        return to_json(self.to_dict(), indent)
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw what each equation adds to the change of the target; without a target, which parts of every equation differ."""
         from ordag.show.plots import chart
         from ordag.show.plots.decisions import changes
 
         return chart(lambda axes: changes(self, axes), ax)
-
-    def __str__(self) -> str:
-        from ordag.show.decisions import text
-
-        return text(self)
-
-    __repr__ = __str__
 
 
 def changes(

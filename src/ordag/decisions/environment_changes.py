@@ -11,7 +11,7 @@ import numpy as np
 
 from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.bits import members, packed_columns
-from ordag.common.plain import plain, records
+from ordag.common.plain import frame, plain, records
 from ordag.common.words import counted, joined, shown
 from ordag.data.environments import SHARED, SPARE, Environments
 from ordag.data.moments import Moments
@@ -37,6 +37,10 @@ APART = 3.0
 
 MOST_LEFT_OUT = 12
 """Environments up to which each is compared with the others alone; beyond, with all of them."""
+
+
+FEWEST_ERRORS = 20
+"""Errors of an environment from which their kurtosis counts."""
 
 
 class Compared(NamedTuple):
@@ -94,9 +98,7 @@ class EnvironmentChanges:
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per variable and environment, those that changed most surely first, in their level alone after others."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     def changed(self, k: int) -> list[str]:
         """Return which parts of the k-th comparison differ: weights, level, variance."""
@@ -157,18 +159,38 @@ def environment_changes(fit: Fit) -> EnvironmentChanges | None:
         return None
     changed, masks = Changed(environments), packed_columns(fit.graph.adjacency)
     levels = not fit.moments.held and fit.moments.clusters is None and not any(one.held for one in environments.each)
+    rows = _rows_of(fit, len(environments.each))
     compared = tuple(
         one
         for j, mask in enumerate(masks)
-        for one in _compared(environments, j, members(mask), changed.equation(j, mask).states == SHARED, levels)
+        for one in _compared(environments, rows, j, members(mask), changed.equation(j, mask).states == SHARED, levels)
     )
     p_values = np.array([one.p_values for one in compared]).reshape(-1, len(PARTS))
     corrected = holm(p_values.ravel()).reshape(p_values.shape)
-    rows = tuple(one.root.used for one in fit.moments.conditions)
-    return EnvironmentChanges(fit.graph, environments.labels, rows, compared, corrected)
+    used = tuple(one.root.used for one in fit.moments.conditions)
+    return EnvironmentChanges(fit.graph, environments.labels, used, compared, corrected)
 
 
-def _compared(environments: Environments, j: int, parents: list[int], sharing: Mask, levels: bool) -> list[Compared]:
+def _rows_of(fit: Fit, count: int) -> list[Array]:
+    """Return a sample of the rows of every environment, about their means; none where there are moments alone."""
+    profile = None if fit.profile is None else fit.profile.complete
+    labels = None if profile is None else profile.labels
+    if profile is None or labels is None or labels.condition is None:
+        return []
+    parts = [profile.rows[labels.condition == c] for c in range(count)]
+    return [part - part.mean(axis=0) if len(part) else part for part in parts]
+
+
+def _kurtosis(rows: Sequence[Array], fitted: Sequence[Equation | None], j: int, parents: Indices) -> float:
+    """Return the excess kurtosis of the errors of variable j, each over their standard deviation in their environment."""
+    errors = [part[:, j] - part[:, parents] @ one.weights for part, one in zip(rows, fitted, strict=bool(rows)) if one]
+    unit = [e / np.sqrt(np.mean(e * e)) for e in errors if len(e) >= FEWEST_ERRORS and e.any()]
+    return float(np.mean(np.concatenate(unit) ** 4)) - 3.0 if unit else 0.0
+
+
+def _compared(
+    environments: Environments, rows: Sequence[Array], j: int, parents: list[int], sharing: Mask, levels: bool
+) -> list[Compared]:
     """Return the comparisons of variable j's equation in every environment with that of those that share one."""
     each, place = environments.each, np.array(parents, np.intp)
     count, few = len(each), len(parents) + SPARE
@@ -177,6 +199,7 @@ def _compared(environments: Environments, j: int, parents: list[int], sharing: M
     if not alike:
         return []
     usual = _usual_levels(fitted, alike) if levels else []
+    kurtosis = _kurtosis(rows, fitted, j, place)
     found = []
     for c in range(count):
         here = fitted[c]
@@ -188,7 +211,7 @@ def _compared(environments: Environments, j: int, parents: list[int], sharing: M
         reference = _fitted(environments.sharing(others), j, place, few)
         if reference is None:
             continue
-        tested = compare(reference, here)
+        tested = compare(reference, here, kurtosis)
         p_level, shift = np.nan, np.nan
         level_of = [k for k in usual if k != c]
         if level_of:

@@ -77,14 +77,16 @@ class Difference(NamedTuple):
     level_after: float
 
 
-def compare(before: Equation, after: Equation) -> Difference:
-    """Test whether two fitted equations are the same.
+def compare(before: Equation, after: Equation, kurtosis: float = 0.0) -> Difference:
+    r"""Test whether two fitted equations are the same.
 
-    Error variances are compared by F. The weights by Wald's statistic, and the level by t, both with separate error variances and with
-    Satterthwaite's degrees of freedom (Welch 1947).
+    Error variances are compared by F, with degrees of freedom over $1 + \kappa/2$ for errors with the excess kurtosis κ, because the
+    logarithm of an estimated variance varies by $(2 + \kappa)/d$ (Box & Andersen 1955). The weights are compared by Wald's statistic,
+    and the level by t, both with separate error variances and with Satterthwaite's degrees of freedom (Welch 1947).
     """
     ratio = before.variance / after.variance
-    tail = float(fdtrc(before.df, after.df, ratio))
+    worth = 1.0 / (1.0 + max(kurtosis, 0.0) / 2.0)
+    tail = float(fdtrc(before.df * worth, after.df * worth, ratio))
     middle = (before.rows * before.parents + after.rows * after.parents) / (before.rows + after.rows)
     (low, low_variance), (high, high_variance) = before.level_at(middle), after.level_at(middle)
     return Difference(

@@ -13,8 +13,9 @@ from scipy.special import ndtri
 
 from ordag.common.arrays import Array, Indices
 from ordag.common.checks import is_whole, short
-from ordag.common.plain import plain, records, to_json
+from ordag.common.plain import frame, plain, records
 from ordag.common.words import chance, counted, did_you_mean, joined, listed, number, shown
+from ordag.decisions.answer import Answer
 from ordag.decisions.row_scores import Scorer, other_rows, own_rows
 from ordag.errors import ColumnError, SettingError
 from ordag.fit import Fit
@@ -30,7 +31,7 @@ ODD = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class Explanation(Answer):
     """Rows, with the part that each equation has in them.
 
     rows: their numbers in the table, from 1. values: the rows. errors, scores: of every equation (`Scorer.errors`), the scores nan where a
@@ -70,9 +71,7 @@ class Explanation:
     @cached_property
     def table(self) -> pd.DataFrame:
         """`columns` as a data frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     def line(self, k: int) -> str:
         """Say where one row comes from, in a sentence."""
@@ -125,17 +124,6 @@ class Explanation:
             ],
             "errors": records(self.columns),
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the document that `ordag explain --json` prints."""
-        return to_json(self.to_dict(), indent)
-
-    def __str__(self) -> str:
-        from ordag.show.decisions import text
-
-        return text(self)
-
-    __repr__ = __str__
 
 
 def explain(

@@ -15,9 +15,10 @@ import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.checks import is_whole, short
-from ordag.common.plain import plain, to_json
+from ordag.common.plain import frame, plain
 from ordag.common.words import counted, did_you_mean, listed, number, shown
 from ordag.data.series import End, Series
+from ordag.decisions.answer import Answer
 from ordag.errors import ColumnError, DataError, SettingError
 from ordag.fit import Fit
 from ordag.model.in_time import continued, largest_root, responses
@@ -38,7 +39,7 @@ FEWEST_GRAPHS = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Response:
+class Response(Answer):
     """What one unit more of `source` at one time changes in `target` 0, 1, 2, … steps later.
 
     low, high: interval at `level` over the graphs drawn for resamples; probability: the share of these in which it changes at all; nan
@@ -71,9 +72,7 @@ class Response:
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per step, 0 for the same time."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     @property
     def sentence(self) -> str:
@@ -102,21 +101,12 @@ class Response:
         }
         return {**said, "unit": self.step or "step", "notes": self.notes, "steps": self.columns}
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the document that the command line prints with --json."""
-        return to_json(self.to_dict(), indent)
-
-    def __str__(self) -> str:
-        from ordag.show.decisions import text
-
-        return text(self)
-
     def __repr__(self) -> str:
         return f"Response({self.source} → {self.target}, {counted(len(self.estimate) - 1, 'step')})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ahead:
+class Ahead(Answer):
     """How a series goes on: estimate, low and high are [step, variable], in the units of the table.
 
     The interval at `level` holds the errors to come and what is not known of the graph and its weights.
@@ -141,9 +131,7 @@ class Ahead:
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per step and variable."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     @property
     def sentence(self) -> str:
@@ -166,15 +154,6 @@ class Ahead:
         """Return the whole answer in plain values."""
         said = {"series": self.series or None, "level": self.level, "graphs": self.graphs, "unit": self.step or "step"}
         return {**said, "notes": self.notes, "steps": self.columns}
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the document that the command line prints with --json."""
-        return to_json(self.to_dict(), indent)
-
-    def __str__(self) -> str:
-        from ordag.show.decisions import text
-
-        return text(self)
 
     def __repr__(self) -> str:
         return f"Ahead({self.sentence[:-1]})"

@@ -16,8 +16,9 @@ import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.checks import as_number, short
-from ordag.common.plain import plain, records, to_json
+from ordag.common.plain import frame, plain, records
 from ordag.common.words import did_you_mean, joined, listed, number, share, shown
+from ordag.decisions.answer import Answer
 from ordag.errors import ColumnError, GraphError, SettingError
 from ordag.fit import Fit
 from ordag.graph.acyclic import find_cycle
@@ -60,7 +61,7 @@ class Rules:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Intervention:
+class Intervention(Answer):
     """Every variable before and after an intervention.
 
     words: what is done. before, after: the means in the learned model, sd_before, sd_after: the standard deviations.
@@ -102,9 +103,7 @@ class Intervention:
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per variable."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     @property
     def sentence(self) -> str:
@@ -140,17 +139,6 @@ class Intervention:
             "graphs": self.graphs,
             "variables": records(self.columns),
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the document that `ordag intervene --json` prints."""
-        return to_json(self.to_dict(), indent)
-
-    def __str__(self) -> str:
-        from ordag.show.decisions import text
-
-        return text(self)
-
-    __repr__ = __str__
 
 
 def intervene(

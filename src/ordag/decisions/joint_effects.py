@@ -17,7 +17,7 @@ from scipy.special import ndtri
 
 from ordag.common.arrays import Array
 from ordag.common.checks import as_list
-from ordag.common.plain import plain, records, to_json
+from ordag.common.plain import Document, frame, plain, records
 from ordag.common.words import about, joined, number, share, shown
 from ordag.errors import CollinearError, SettingError, TooFewRowsError
 from ordag.fit import Fit
@@ -35,7 +35,7 @@ TOGETHER = "together"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointEffect:
+class JointEffect(Document):
     """The effect of each of several causes on `target`, the others being set as well, and of one unit more of all of them.
 
     columns: a row for each cause, and one for all together: estimate, std_error, low, high (as `interval` says, at `level`; of the graphs
@@ -55,9 +55,7 @@ class JointEffect:
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per cause, and one for all together."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     @property
     def sentence(self) -> str:
@@ -119,10 +117,6 @@ class JointEffect:
             "notes": self.notes,
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag effect --from a,b --json` prints."""
-        return to_json(self.to_dict(), indent)
-
     def __str__(self) -> str:
         rows = [f"  {self.line(k)}" for k in range(len(self.sources) + 1)]
         return "\n".join([self.sentence, *rows, *self.notes])
@@ -171,7 +165,7 @@ def joint_effect(
             if len(there) >= FEWEST_PATHS:
                 spread[k], (low[k], high[k]) = there.std(ddof=1), np.quantile(there, tails)
     else:
-        spread = np.sqrt(_variances(sem, fit.moments.R, A, t))
+        spread = np.sqrt(_variances(sem, fit.within_causes.moments.R, A, t))
         reach = float(ndtri(0.5 + level / 2.0)) * spread
         low, high = estimate - reach, estimate + reach
     columns = {
@@ -247,11 +241,11 @@ def _robustness(fit: Fit, sem: LinearSEM, A: Sequence[int], t: int) -> list[floa
     reached = (effects[list(A)] != 0.0).any(axis=0)
     if t in given or reached[given].any() or fit.equations is not None:
         return [math.nan] * len(A)
-    names, found = fit.names, []
+    names, moments, found = fit.names, fit.within_causes.moments, []
     for a in A:
         held = [names[k] for k in given.tolist()] + [names[k] for k in A if k != a]
         try:
-            found.append(Sensitivity.of(fit.moments, names[a], names[t], held).robustness)
+            found.append(Sensitivity.of(moments, names[a], names[t], held).robustness)
         except (TooFewRowsError, CollinearError):
             found.append(math.nan)
     return found

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.common.arrays import Array, Mask
-from ordag.common.plain import plain, records, to_json
+from ordag.common.plain import Document, frame, plain, records
 from ordag.common.words import counted, joined, number, share, shown
 from ordag.decisions.joint_effects import causes_of, doubts, drawn_models
 from ordag.errors import GraphError, SettingError
@@ -46,7 +46,7 @@ ZERO = 1e-10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PossibleEffects:
+class PossibleEffects(Document):
     """The effects of causes on `target` in all graphs of a class.
 
     values: in the class of the learned graph, [choice of parents, cause]. The columns have a row for each cause: least and greatest of
@@ -66,9 +66,7 @@ class PossibleEffects:
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per cause."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     @property
     def sentence(self) -> str:
@@ -128,10 +126,6 @@ class PossibleEffects:
             "notes": self.notes,
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag effect --whole-class --json` prints."""
-        return to_json(self.to_dict(), indent)
-
     def __str__(self) -> str:
         rows = [f"  {self.line(k)}" for k in range(len(self.sources))]
         return "\n".join([self.sentence, *rows, *self.notes])
@@ -163,7 +157,8 @@ def possible_effects(fit: Fit, sources: str | Sequence[str], target: str, level:
         adjacency, dag = dag.adjacency, extend(dag)
     else:
         adjacency = _class(dag.adjacency, known)
-    own = _effects(refit(fit.moments, dag).sem, adjacency, fit.moments.n, A, t)
+    sem = fit.sem or refit(fit.within_causes.moments, dag).sem
+    own = _effects(sem, adjacency, fit.moments.n, A, t)
     drawn = [_effects(one, _class(one.dag.adjacency, known), fit.moments.n, A, t) for one in drawn_models(fit)]
     rows = [_averaged([one[:, k] for one in drawn], level) for k in range(len(A))]
     columns = {

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import stdtr
 
-from ordag.common.plain import plain, records, to_json
+from ordag.common.plain import frame, plain, records
 from ordag.common.words import chance, counted, joined, listed, number, shown
 from ordag.data.moments import Moments
+from ordag.decisions.answer import Answer
 from ordag.decisions.claims import Whole, holm
 from ordag.decisions.given_graph import AnyGraph
 from ordag.decisions.mending import Change
@@ -33,7 +34,7 @@ class Baseline(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GraphTest:
+class GraphTest(Answer):
     """What a table says of a graph.
 
     whole: the fit as a whole; None with too few rows. claims, arrows: tables, the worst first.
@@ -61,9 +62,7 @@ class GraphTest:
     @cached_property
     def claims(self) -> pd.DataFrame:
         """One row per independence that the graph claims: `first` ⊥ `second` | `given`, the worst first."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns)
+        return frame(self.columns)
 
     @cached_property
     def arrow_columns(self) -> dict[str, list[Any]]:
@@ -87,9 +86,7 @@ class GraphTest:
     @cached_property
     def arrows(self) -> pd.DataFrame:
         """One row per arrow, those that the table needs least first."""
-        import pandas as pd
-
-        return pd.DataFrame(self.arrow_columns)
+        return frame(self.arrow_columns)
 
     @property
     def broken(self) -> int:
@@ -210,17 +207,6 @@ class GraphTest:
             "arrows": records(self.arrow_columns),
             "notes": self.notes,
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the document that `ordag test --json` prints."""
-        return to_json(self.to_dict(), indent)
-
-    def __str__(self) -> str:
-        from ordag.show.decisions import text
-
-        return text(self)
-
-    __repr__ = __str__
 
 
 def claim(first: str, second: str, given: list[str]) -> str:

@@ -39,7 +39,7 @@ AT_LEAST_TRIED = 3
 LEAST_VARIABLES, MOST_VARIABLES = 4, 200
 """One factor fits three variables exactly. Beyond 200 variables factor models are not fitted."""
 
-NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class CommonFactor:
 
 def causes_in_words(number: int) -> str:
     """Write 'one hidden common cause', 'two hidden common causes', …"""
-    return f"{NUMBERS[number] if number < len(NUMBERS) else number} hidden common cause{'' if number == 1 else 's'}"
+    return f"{NUMBER_WORDS[number] if number < len(NUMBER_WORDS) else number} hidden common cause{'' if number == 1 else 's'}"
 
 
 def common_factor(fit: Found) -> CommonFactor | None:

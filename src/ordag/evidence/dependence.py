@@ -36,6 +36,9 @@ SURE = 1e-4
 CURVE, FEWEST_CODES = 5, 6
 """Degree of the polynomial by which a column acts as a variable, and the fewest codes that can show more than one."""
 
+FEWEST_BLOCKS = 3
+"""Blocks of rows, and rows in each on average, that show repeated measures."""
+
 
 class Memory(NamedTuple):
     """The correlation with the row before that a third of the columns have at least (`least`), their average at lags 1 and 2,
@@ -179,3 +182,18 @@ def grouping(codes: NDArray[np.intp], counts: NDArray[np.intp]) -> Grouping | No
         if differs.any() and least > (ALIKE if best is None else best.alike):
             best = Grouping(k, L, least)
     return best
+
+
+def blocks(codes: NDArray[np.intp], counts: NDArray[np.intp]) -> tuple[int, int] | None:
+    """Find a column whose values each fill one block of rows, and another one that rises from row to row in every block: whose the rows
+    are, and when they were measured."""
+    n = len(codes)
+    steps = np.diff(codes, axis=0)
+    for k in np.flatnonzero((counts >= FEWEST_BLOCKS) & (counts <= n / FEWEST_BLOCKS)).tolist():
+        inside = steps[:, k] == 0
+        if n - np.count_nonzero(inside) != counts[k]:
+            continue
+        rises = np.flatnonzero((steps[inside] > 0).all(axis=0) & (steps[~inside] < 0).any(axis=0))
+        if len(rises):
+            return k, int(rises[0])
+    return None

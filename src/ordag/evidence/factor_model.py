@@ -23,7 +23,7 @@ from ordag.common.arrays import Array
 LEAST_UNIQUENESS = 0.005
 """Of a column's variance, at least this share is its own: where a factor becomes one of the columns, the fit stops here."""
 
-ROUNDS = 500
+MOST_ROUNDS = 500
 
 
 class FactorModel(NamedTuple):
@@ -65,7 +65,7 @@ def factor_model(root: Array, k: int = 1, start: Array | None = None) -> FactorM
         jac=True,
         method="L-BFGS-B",
         bounds=[(low, high)] * p,
-        options={"maxiter": ROUNDS, "ftol": 1e-12, "gtol": 1e-6},
+        options={"maxiter": MOST_ROUNDS, "ftol": 1e-12, "gtol": 1e-6},
     )
     psi = np.exp(found.x)
     return FactorModel(best(psi)[1], psi, max(float(found.fun), 0.0))

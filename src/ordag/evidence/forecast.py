@@ -28,7 +28,7 @@ from ordag.learners.found import Found
 from ordag.resampling.replicates import Indices, Job, Replicate, run
 from ordag.resampling.resamplers import gaussian_resampler, seed_root
 
-MOST, LEAST = 200, 4
+MOST_TABLES, FEWEST_TABLES = 200, 4
 """The most and the fewest tables to learn from if no number is given."""
 
 
@@ -153,8 +153,8 @@ def _conditions(found: Found, B: Array, omega: Array, order: Indices) -> list[Co
 def usual_count(found: Found) -> int:
     """Return how many tables can be learned from in about a second; 0 if fewer than four."""
     sparse = found.ordering is not None and found.ordering.parent_sets is not None
-    count = min(MOST, int(1.0 / found.recipe.cost(found.moments.p, sparse=sparse)))
-    return count if count >= LEAST else 0
+    count = min(MOST_TABLES, int(1.0 / found.recipe.cost(found.moments.p, sparse=sparse)))
+    return count if count >= FEWEST_TABLES else 0
 
 
 def _check_count(replicates: int) -> None:

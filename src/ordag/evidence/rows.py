@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from ordag.common.arrays import Array
 from ordag.common.words import listed, share, shell_word, shown
 from ordag.data.moments import Moments
+from ordag.data.roles import ColumnRole, RowColumns
 from ordag.evidence.copies import duplicates, filled_in
-from ordag.evidence.dependence import grouping, levels, row_memory
+from ordag.evidence.dependence import blocks, grouping, levels, row_memory
 from ordag.evidence.finding import Caution, Finding
 from ordag.evidence.influence import deciding_row
 from ordag.evidence.populations import two_groups, two_models
@@ -28,7 +29,7 @@ class Sample(NamedTuple):
     """Rows, the numbers of their values among those of the column, how many each column has, means of all rows, and names.
 
     What covariates leave of a column has a value of its own in each of their groups: such values are no codes, and `counts` says as many
-    as there are rows.
+    as there are rows. offered: the columns that were set aside and may say what rows are.
     """
 
     X: Array
@@ -36,11 +37,21 @@ class Sample(NamedTuple):
     counts: NDArray[np.intp]
     mean: Array
     names: tuple[str, ...]
+    offered: RowColumns = RowColumns()
 
     @classmethod
-    def of(cls, X: Array, mean: Array, names: tuple[str, ...], *, residuals: bool = False) -> Sample:
+    def of(
+        cls,
+        X: Array,
+        mean: Array,
+        names: tuple[str, ...],
+        *,
+        residuals: bool = False,
+        columns: Sequence[ColumnRole] = (),
+    ) -> Sample:
         codes, counts = levels(X)
-        return cls(X, codes, np.full_like(counts, len(X)) if residuals else counts, mean, names)
+        every = np.full_like(counts, len(X)) if residuals else counts
+        return cls(X, codes, every, mean, names, RowColumns.among(columns))
 
 
 def row_cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
@@ -50,7 +61,7 @@ def row_cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
         return []
     p, series = len(found.names) if found.series is None else found.series.p, found.series
     mean, names = found.moments.mean[:p], found.names[:p]  # earlier values are those of other rows
-    sample = Sample.of(rows[:, :p], mean, names, residuals=bool(found.moments.held))
+    sample = Sample.of(rows[:, :p], mean, names, residuals=bool(found.moments.held), columns=found.columns)
     told = found.profile is not None and found.profile.labels is not None and found.profile.labels.unit is not None
     checks = [check for key, check in CHECKS.items() if not (told and key == "dependent_rows")]
     beware = [caution for check in checks if (caution := check(sample)) is not None]
@@ -70,14 +81,17 @@ def row_finding(key: str, X: Array, moments: Moments) -> Finding:
 def dependent_rows(sample: Sample) -> Caution | None:
     """Return a caution about rows that resemble others with the same code, or their neighbours."""
     by, memory = grouping(sample.codes, sample.counts), row_memory(sample.codes)
-    doubt = "the rows are not independent"
+    doubt, offered = "the rows are not independent", sample.offered
+    layout = blocks(sample.codes, sample.counts) if offered.subject is None and (by or memory) else None
+    if layout is not None:
+        offered = offered._replace(subject=sample.names[layout[0]])
     if by is not None:
         column = shown(sample.names[by.column])
         return Caution(
             "dependent_rows",
             f"Rows come in {by.groups:,} groups by {column} and are alike within a group (intraclass correlation {by.alike:.2f}), so they "
             "tell less than as many independent rows.",
-            f"Learn within the groups, with cluster={sample.names[by.column]!r} (--cluster {shell_word(sample.names[by.column])}).",
+            _advice(offered if offered.subject else RowColumns(sample.names[by.column])),
             doubt,
         )
     if memory is None or not memory.found:
@@ -86,10 +100,24 @@ def dependent_rows(sample: Sample) -> Caution | None:
     return Caution(
         "dependent_rows",
         f"Neighbouring rows are alike (correlation {memory.least:.2f}), as {like}: they tell less than as many independent rows.",
-        "Name the column that says which rows belong together (cluster, --cluster) or when they were measured (time and lags); else "
-        "learn from rows far apart.",
+        _advice(offered),
         doubt,
     )
+
+
+def _advice(offered: RowColumns) -> str:
+    """Say which setting helps where rows depend on one another, by the columns that were set aside."""
+    subject, time, repeats = offered
+    if subject is None and (time is None or repeats):
+        return (
+            "Name the column that says which rows belong together (cluster, --cluster) or when they were measured (time and lags); else "
+            "learn from rows far apart."
+        )
+    by_time = "" if time is None else f"with time={time!r} and lags=1 (--time {shell_word(time)} --lags 1)"
+    if subject is None:
+        return f"Learn what follows what, {by_time}."
+    within = f"Learn within the groups, with cluster={subject!r} (--cluster {shell_word(subject)})"
+    return f"{within}, or what follows what in each, {by_time} beside it." if by_time else f"{within}."
 
 
 def groups_of_rows(sample: Sample) -> Caution | None:

@@ -220,7 +220,7 @@ def _next_for_open(found: Found) -> str:
     units = found.settings.get("units", "") is None and not found.settings.get("groups")
     if units and found.result.compares_variances and found.result.spread <= COMPARABLE:
         return "If all columns share a unit, say so with units='commensurable' (--units commensurable); else add what you know."
-    return "Add what you know of their order (knowledge), or run an experiment."
+    return "Add what you know of their order with knowledge (--knowledge), or run an experiment."
 
 
 def _class_verdict(

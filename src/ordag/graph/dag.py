@@ -63,5 +63,5 @@ class Dag(Graph):
         return super().from_edges(nodes, edges)
 
     def topological_order(self) -> tuple[str, ...]:
-        """The nodes, causes before effects; of those that could come next, the one listed first."""
+        """Return the nodes, causes before effects; of those that could come next, the one listed first."""
         return tuple(self.nodes[node] for node in topological_order(self.links))

@@ -171,27 +171,27 @@ class Graph:
         return read_only(self.adjacency | self.adjacency.T)
 
     def parents(self, name: str) -> tuple[str, ...]:
-        """The nodes with an arrow into this one."""
+        """Return the nodes with an arrow into this one."""
         return self._names(self.arrows.turned.row(self.index(name)))
 
     def children(self, name: str) -> tuple[str, ...]:
-        """The nodes that this one has an arrow into."""
+        """Return the nodes that this one has an arrow into."""
         return self._names(self.arrows.row(self.index(name)))
 
     def neighbours(self, name: str) -> tuple[str, ...]:
-        """The nodes joined to this one without a direction."""
+        """Return the nodes joined to this one without a direction."""
         return self._names(self.lines.row(self.index(name)))
 
     def ancestors(self, name: str) -> tuple[str, ...]:
-        """The nodes with a directed path into this one."""
+        """Return the nodes with a directed path into this one."""
         return self._names(np.flatnonzero(reachable(self.arrows.turned, self.index(name))))
 
     def descendants(self, name: str) -> tuple[str, ...]:
-        """The nodes that a directed path leads to from this one."""
+        """Return the nodes that a directed path leads to from this one."""
         return self._names(np.flatnonzero(reachable(self.arrows, self.index(name))))
 
     def index(self, name: str) -> int:
-        """The index of a node."""
+        """Return the index of a node."""
         try:
             return self._index[name]
         except (KeyError, TypeError):
@@ -209,7 +209,7 @@ class Graph:
         return tuple(zip(self._names(links.source), self._names(links.target), strict=True))
 
     def _cycle(self, nodes: Sequence[int]) -> str:
-        """The cycle through these nodes as `a → b → a`, its middle left out if it is long."""
+        """Return the cycle through these nodes as `a → b → a`, its middle left out if it is long."""
         names = [shown(self.nodes[node]) for node in (*nodes, nodes[0])]
         if len(names) > NAMES_IN_CYCLE:
             names[6:-5] = ["…"]

@@ -31,20 +31,20 @@ class Links:
 
     @classmethod
     def of(cls, mask: Mask) -> Links:
-        """The links of a mask."""
+        """Return the links of a mask."""
         p = len(mask)
         # several times as fast as np.nonzero in two dimensions
         return cls(p, *np.divmod(np.flatnonzero(mask), max(p, 1)))
 
     @classmethod
     def between(cls, p: int, source: Indices, target: Indices) -> Links:
-        """The links of distinct entries in any order."""
+        """Return the links of distinct entries in any order."""
         by_source = np.lexsort((target, source))
         return cls(p, source[by_source], target[by_source])
 
     @classmethod
     def joining(cls, p: int, pairs: Iterable[tuple[int, int]]) -> Links:
-        """The links of distinct (row, column) pairs in any order."""
+        """Return the links of distinct (row, column) pairs in any order."""
         ends = np.array([*pairs], dtype=np.intp).reshape(-1, 2)
         return cls.between(p, ends[:, 0], ends[:, 1])
 
@@ -64,7 +64,7 @@ class Links:
         return np.searchsorted(self.source, np.arange(self.p + 1)).tolist()  # type: ignore[no-any-return]
 
     def row(self, node: int) -> Indices:
-        """The columns of the entries in one row."""
+        """Return the columns of the entries in one row."""
         return self.target[self.starts[node] : self.starts[node + 1]]
 
     @cached_property
@@ -88,16 +88,16 @@ class Links:
         return self.has(self.target, self.source)
 
     def where(self, chosen: Mask) -> Links:
-        """Those of the entries that a mask over the entries selects."""
+        """Return those of the entries that a mask over the entries selects."""
         return Links(self.p, self.source[chosen], self.target[chosen])
 
     def without_direction(self) -> Links:
-        """The links of the symmetric mask with these entries and their transposes."""
+        """Return the links of the symmetric mask with these entries and their transposes."""
         one_way = self.where(~self.mutual)
         return Links.between(self.p, np.r_[self.source, one_way.target], np.r_[self.target, one_way.source])
 
     def renamed(self, indices: Indices) -> Links:
-        """The links after node i becomes node `indices[i]`."""
+        """Return the links after node i becomes node `indices[i]`."""
         return Links.between(self.p, indices[self.source], indices[self.target])
 
     @cached_property
@@ -122,7 +122,7 @@ class Links:
         return np.where(at < 0, missing, values[at]) if len(self) else np.full(at.shape, missing)
 
     def same(self, other: Links) -> bool:
-        """Whether both are links of the same mask."""
+        """Return whether both are links of the same mask."""
         return (
             self.p == other.p
             and np.array_equal(self.source, other.source)

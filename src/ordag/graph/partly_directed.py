@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordag.common.arrays import Mask
+from ordag.common.bits import members, packed
 from ordag.graph.acyclic import topological_order
 from ordag.graph.checks import checked_adjacency
 from ordag.graph.links import Links
@@ -98,24 +99,29 @@ def completed(adjacency: Mask) -> Mask:
     return class_links(Links.of(adjacency)).mask
 
 
-def class_links(dag: Links) -> Links:
-    r"""Return the CPDAG of a DAG, a reversible edge both ways (Chickering 1995, Label-Edges).
+def compelled_parents(parents: Sequence[int], order: Sequence[int]) -> list[int]:
+    r"""Return the compelled parents of every node of a DAG, as bitmasks like its parents (Chickering 1995, Label-Edges).
 
     Take the nodes y in a topological order, and let x be the last of y's parents $P_y$ in it, with compelled parents
     $C_x$. If $C_x \not\subseteq P_y$ or $P_y \not\subseteq P_x \cup \{x\}$, every arrow into y is compelled;
-    otherwise those from $C_x$ are. No p × p array is made.
+    otherwise those from $C_x$ are.
     """
-    order = topological_order(dag)
     position = {node: k for k, node in enumerate(order)}
-    parents = [set(dag.turned.row(node).tolist()) for node in range(dag.p)]
-    compelled: list[set[int]] = [set()] * dag.p
+    compelled = [0] * len(parents)
     for y in order:
         if parents[y]:
-            x = max(parents[y], key=position.__getitem__)
-            new_collider = not compelled[x] <= parents[y] or not parents[y] <= parents[x] | {x}
+            x = max(members(parents[y]), key=position.__getitem__)
+            new_collider = compelled[x] & ~parents[y] or parents[y] & ~(parents[x] | 1 << x)
             compelled[y] = parents[y] if new_collider else compelled[x]
+    return compelled
+
+
+def class_links(dag: Links) -> Links:
+    """Return the CPDAG of a DAG, a reversible edge both ways. No p × p array is made."""
+    parents = [packed(dag.turned.row(node)) for node in range(dag.p)]
+    compelled = compelled_parents(parents, topological_order(dag))
     ends = zip(dag.source.tolist(), dag.target.tolist(), strict=True)
-    reversible = np.array([i not in compelled[j] for i, j in ends], dtype=bool)
+    reversible = np.array([not compelled[j] >> i & 1 for i, j in ends], dtype=bool)
     return Links.between(dag.p, np.r_[dag.source, dag.target[reversible]], np.r_[dag.target, dag.source[reversible]])
 
 

@@ -66,11 +66,17 @@ def settings_of(method: str) -> tuple[str, ...]:
     return (*own, *every)
 
 
+SCIKIT_LEARNS = {"random_state": "seed", "n_jobs": "workers"}
+"""What settings of functions are called in scikit-learn's estimators, and here."""
+
+
 def check_settings(method: str, settings: Mapping[str, Any]) -> None:
     """Refuse an unknown method, and settings that it does not have or, for "auto", that no method has together."""
     check_choice("method", method, AUTO)
     known = settings_of(method)
     unknown = [name for name in settings if name not in known]
+    for name in [one for one in unknown if one in SCIKIT_LEARNS]:
+        raise SettingError(f"{name} is the name in estimators; functions call it {SCIKIT_LEARNS[name]}.")
     if unknown and method == "auto":
         which = "is a setting" if len(unknown) == 1 else "are settings"
         hint = did_you_mean(unknown, known)

@@ -18,7 +18,7 @@ COLLINEAR = 64 * EPSILON
 IMPRECISE = 1e-6
 """The share of a sum of squares below which what remains is computed from the residual and not by a difference."""
 
-MEMORY = 2**27
+MOST_CACHE_BYTES = 2**27
 """Bytes of cached factors; the least recently used are dropped first."""
 
 
@@ -88,7 +88,7 @@ class Regressions(Factors["_Factor"]):
         squares = np.einsum("kj,kj->k", columns, columns)
         self._floor = np.maximum(EPSILON**2 * squares, np.finfo(np.float64).tiny)
         self._collinear = np.maximum(COLLINEAR**2 * squares, np.finfo(np.float64).tiny)
-        super().__init__(_Factor(columns, (), (), self._floor), max(16, MEMORY // (16 * self.p**2 + 1024)))
+        super().__init__(_Factor(columns, (), (), self._floor), max(16, MOST_CACHE_BYTES // (16 * self.p**2 + 1024)))
 
     def rss(self, node: int, parents: int) -> float:
         """Return the RSS of `node` on `parents`."""

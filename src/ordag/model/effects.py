@@ -20,6 +20,7 @@ from ordag.common.arrays import Array, Mask
 from ordag.common.checks import short
 from ordag.common.linalg import lengths, triangle
 from ordag.common.markup import MOST_ROWS, arrow, card, sentence, table
+from ordag.common.plain import Document, frame
 from ordag.common.words import about, counted, did_you_mean, harmless, joined, listed, number, share, shown
 from ordag.errors import ColumnError, SettingError
 from ordag.graph.links import Links
@@ -40,7 +41,7 @@ IMPROBABLE = 0.05
 
 
 @dataclass(frozen=True)
-class Effect:
+class Effect(Document):
     """The total effect of `source` on `target`: how much the target changes when the source is raised by one.
 
     estimate: that of the learned graph, 0 where no directed path was found in it.
@@ -78,7 +79,7 @@ class Effect:
     last_steps: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as plain values, None where unknown."""
+        """Return the fields as plain values, None where unknown."""
         values = {key: None if value != value else value for key, value in vars(self).items()}
         return {**values, "cautions": list(self.cautions), "last_steps": dict(self.last_steps)}
 
@@ -166,8 +167,6 @@ class Effects:
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row for each pair with a path in the learned graph: source, target, estimate, std_error, low, high."""
-        import pandas as pd
-
         source, target = np.nonzero(self.path_found)
         columns: dict[str, Any] = {
             "source": [self.names[i] for i in source],
@@ -175,7 +174,7 @@ class Effects:
         }
         for name in ("estimate", "std_error", "low", "high"):
             columns[name] = getattr(self, name)[source, target]
-        return pd.DataFrame(columns)
+        return frame(columns)
 
     def _repr_html_(self) -> str:
         source, target = np.nonzero(self.path_found)
@@ -200,7 +199,7 @@ class Effects:
         )
 
     def of(self, source: str, target: str) -> Effect:
-        """The effect of one variable on another."""
+        """Return the effect of one variable on another."""
         i, j = check_pair(source, target, self.names)
         numbers: dict[str, Any] = {
             name: float(values[i, j]) + 0.0 for name, values in vars(self).items() if isinstance(values, np.ndarray)
@@ -241,7 +240,7 @@ def effects_given_graph(sem: LinearSEM, R: Array | None, level: float) -> Effect
 
 
 def effect_variances(sem: LinearSEM, R: Array, effects: Array) -> Array:
-    r"""The variance of every total effect, given the graph, by the delta method (docs/bootstrap.md has the derivation).
+    r"""Return the variance of every total effect, given the graph, by the delta method (docs/bootstrap.md has the derivation).
 
     $\operatorname{var} T_{ab} = \sum_j T_{jb}^2\, q_{aj}$ with $q_{aj} = \omega_j T_{aP} (R_P^\top R_P)^{-1} T_{aP}^\top$ for the
     parents P of j: with U the triangular factor of $R_P$, $\omega_j$ times the squared length of $U^{-\top} T_{aP}^\top$.
@@ -266,7 +265,7 @@ def spreads(sem: LinearSEM, R: Array, rows: Array) -> Array:
 
 
 def effect_robustness(R: Array, links: Links, wanted: Mask) -> Array:
-    """The robustness value of the effect of a on b at [a, b] where `wanted`, else nan.
+    """Return the robustness value of the effect of a on b at [a, b] where `wanted`, else nan.
 
     It is that of the weight of a in the regression of b on a and the parents of a, which block all other paths from a to b. R is the
     root of the scatter, and with u the part of its column a that its parents leave, f is the length of the part of column b along
@@ -283,7 +282,7 @@ def effect_robustness(R: Array, links: Links, wanted: Mask) -> Array:
 
 
 def check_pair(source: str, target: str, names: tuple[str, ...]) -> tuple[int, int]:
-    """The columns of two different variables."""
+    """Return the columns of two different variables."""
     i, j = _column(source, names), _column(target, names)
     if i == j:
         raise SettingError(f"source=… and target=… are both {shown(source)}: give two different variables.")

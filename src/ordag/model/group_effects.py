@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from ordag.common.plain import Document
 from ordag.common.words import counted, joined, mean_digits, number, percent, probability, shown
 
 
 @dataclass(frozen=True)
-class GroupEffect:
+class GroupEffect(Document):
     r"""Differences of a variable between the groups of a category and one of them, with intervals.
 
     A category of the graph has no causes, so nothing has to be held fixed to see what it does by all ways together, but for the `other`

@@ -83,7 +83,7 @@ def identifiability(sem: LinearSEM, order: Sequence[int] | None = None) -> Ident
 
 
 def least_variance_first(F: Array) -> Indices:
-    r"""The order of Algorithm 1, Step 1, for the covariance $F^\top F$: least remaining variance first.
+    r"""Return the order of Algorithm 1, Step 1, for the covariance $F^\top F$: least remaining variance first.
 
     What remains of a column is its part orthogonal to the columns already taken; its variance is the squared
     length, summed afresh whenever it changes. For $F = \operatorname{diag}(\sqrt\omega)\,(I - B)^{-1}$, as
@@ -117,7 +117,7 @@ def park_kim_bound(r: ArrayLike) -> Array:
 
 
 def loh_buhlmann_bound(r: ArrayLike) -> Array:
-    r"""The least β² that Loh & Bühlmann (2014), Lemma 11, ask of X₁ → X₂, with $r = \sigma_2^2/\sigma_1^2$.
+    r"""Return the least β² that Loh & Bühlmann (2014), Lemma 11, ask of X₁ → X₂, with $r = \sigma_2^2/\sigma_1^2$.
 
     $\beta^2 \ge r\,(r - 1 + \sqrt{r^2 - 1})$ if $r \ge 1$, and $\beta^2 \ge 1 - r + \sqrt{1 - r^2}$ if $r \le
     1$. Park & Kim print it, as Lemma 2.3, with r² for r: there r is the ratio of standard deviations.
@@ -129,7 +129,7 @@ def loh_buhlmann_bound(r: ArrayLike) -> Array:
 
 
 def _least_variance_order(sem: LinearSEM) -> Indices:
-    """The causal order that takes the least error variance among the variables whose parents are all taken."""
+    """Return the causal order that takes the least error variance among the variables whose parents are all taken."""
     ranked = np.argsort(sem.omega, kind="stable")
     return ranked[list(topological_order(sem.dag.adjacency[np.ix_(ranked, ranked)]))]
 

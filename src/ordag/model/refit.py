@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,28 +14,18 @@ from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.checks import short
 from ordag.common.linalg import EPSILON, lengths, triangle
 from ordag.common.words import collinear, counted, listed, shown
+from ordag.data.equations import Equations
+from ordag.data.moments import Moments
 from ordag.errors import CollinearError, ConstantColumnError, GraphError, TooFewRowsError
 from ordag.graph.dag import Dag
 from ordag.graph.links import Links
-from ordag.model.sem import LinearSEM, MomentsLike
+from ordag.model.sem import LinearSEM
 
 CHOLESKY_DOWN_TO = 1e-4
 """The share of a column's variance that must remain for squares to hold enough digits."""
 
 COLUMNS_AT_ONCE = 2**21
 """Numbers of the columns of families that are multiplied together."""
-
-
-class EquationsLike(Protocol):
-    """The moments that each variable's equation is fitted to: `Equations`."""
-
-    @property
-    def distinct(self) -> Sequence[MomentsLike]: ...
-
-    @property
-    def each(self) -> Sequence[int]: ...
-
-    def variables(self) -> Sequence[Indices]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,22 +51,22 @@ class Refit:
         return matrix
 
     def weights_of(self, source: Indices, target: Indices) -> tuple[Array, Array]:
-        """The weights of arrows by the columns of their ends, and their standard errors; 0 and nan where there is no arrow."""
+        """Return the weights of arrows by the columns of their ends, and their standard errors; 0 and nan where there is no arrow."""
         find = self.links.look_up
         return find(self.weights, source, target, 0.0), find(self.std_errors, source, target, np.nan)
 
     def p_values_of(self, source: Indices, target: Indices) -> Array:
-        """The p-values of t tests of the weights of arrows; nan where there is no arrow."""
+        """Return the p-values of t tests of the weights of arrows; nan where there is no arrow."""
         weights, std_errors = self.weights_of(source, target)
         return np.asarray(2.0 * stdtr(self.residual_df[target].astype(float), -np.abs(weights / std_errors)))
 
     def robustness_of(self, source: Indices, target: Indices) -> Array:
-        """The robustness values of arrows (`robustness_value`); nan where there is no arrow."""
+        """Return the robustness values of arrows (`robustness_value`); nan where there is no arrow."""
         weights, std_errors = self.weights_of(source, target)
         return robustness_value(np.abs(weights / std_errors) / np.sqrt(self.residual_df[target]))
 
 
-def refit(moments: MomentsLike, dag: Dag, equations: EquationsLike | None = None) -> Refit:
+def refit(moments: Moments, dag: Dag, equations: Equations | None = None) -> Refit:
     r"""Regress every variable on its parents in the graph.
 
     With $r_j$ the columns of R and P the parents of j, the weights are $b = \arg\min \lVert r_j - R_P b
@@ -124,7 +113,7 @@ def refit(moments: MomentsLike, dag: Dag, equations: EquationsLike | None = None
 
 
 def _by_size(
-    moments: MomentsLike, n_parents: NDArray[np.int64], equations: EquationsLike | None
+    moments: Moments, n_parents: NDArray[np.int64], equations: Equations | None
 ) -> Iterator[tuple[Products, Indices]]:
     """Yield the variables by their number of parents, with the products of columns that their equations are fitted to."""
     each = [(moments, np.arange(len(n_parents)))]
@@ -141,14 +130,14 @@ class Products:
     """Squares and products of columns: the scatter of the moments if known, else of all columns at once or of the families, whichever is
     less work."""
 
-    def __init__(self, moments: MomentsLike, needed: int) -> None:
+    def __init__(self, moments: Moments, needed: int) -> None:
         self.moments, p = moments, len(moments.names)
-        self.all: Array | None = getattr(moments, "scatter", None)  # of `Moments`, but not of every `MomentsLike`
+        self.all = moments.scatter
         if self.all is None and 4 * needed > p * p:
             self.all = moments.R.T @ moments.R
 
     def of(self, families: Indices) -> Array:
-        """The Gram matrix of every family of columns, which have the same size."""
+        """Return the Gram matrix of every family of columns, which have the same size."""
         if self.all is not None:
             rows, columns = families[:, :, None], families[:, None, :]
             return np.asarray(self.all[np.maximum(rows, columns), np.minimum(rows, columns)])
@@ -159,7 +148,7 @@ class Products:
 
 
 def _factors(products: Products, families: Indices) -> tuple[Array, Mask]:
-    """The triangular factors of families of columns of the same size, by Cholesky, and which of them keep enough digits."""
+    """Return the triangular factors of families of columns of the same size, by Cholesky, and which of them keep enough digits."""
     G = products.of(families)
     try:
         U = np.linalg.cholesky(G).transpose(0, 2, 1)
@@ -169,8 +158,8 @@ def _factors(products: Products, families: Indices) -> tuple[Array, Mask]:
     return np.array(U), remains.all(axis=1)
 
 
-def _factor(moments: MomentsLike, columns: Indices) -> Array:
-    """The triangular factor of these columns of R, by QR, which keeps the digits that squares lose."""
+def _factor(moments: Moments, columns: Indices) -> Array:
+    """Return the triangular factor of these columns of R, by QR, which keeps the digits that squares lose."""
     R = moments.R[: columns.max() + 1, columns]  # R is triangular: zeros below
     U = triangle(R)
     remains = U.diagonal() > 8 * EPSILON * lengths(R)
@@ -186,7 +175,7 @@ def _factor(moments: MomentsLike, columns: Indices) -> Array:
 
 
 def _aligned(dag: Dag, names: tuple[str, ...]) -> Links:
-    """The arrows of the graph by the positions of the names."""
+    """Return the arrows of the graph by the positions of the names."""
     if not isinstance(dag, Dag):
         raise GraphError(f"graph={short(dag)}: give a Dag.")
     strangers = sorted(set(dag.nodes) ^ set(names)) if dag.nodes != names else []

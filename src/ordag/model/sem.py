@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from ordag.common.arrays import Array
 from ordag.common.checks import Seed, as_list, as_number, as_numbers, check_function, checked_seed, is_whole, short
 from ordag.common.markup import arrow, card, figure, isolated, table
 from ordag.common.words import News, counted, number, shown
+from ordag.data.moments import Moments
 from ordag.graph.acyclic import topological_order
 from ordag.graph.checks import checked_nodes
 from ordag.graph.dag import Dag
@@ -33,20 +34,6 @@ DRAWN_NUMBERS = 1 << 22
 
 ARROW_COST = 64
 """An arrow by itself costs about as much as so many entries of a product of matrices."""
-
-
-@runtime_checkable
-class MomentsLike(Protocol):
-    """Data as this package needs them: number of rows, mean, names, and R with RᵀR the centred scatter."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def mean(self) -> Array: ...
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def R(self) -> Array: ...
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -102,7 +89,7 @@ class LinearSEM:
 
     @classmethod
     def of(cls, dag: Dag, weights: ArrayLike, omega: ArrayLike = 1.0, intercept: ArrayLike = 0.0) -> LinearSEM:
-        """The model of a graph, with one weight for every arrow, in the order of `dag.links`; an arrow of weight 0 is none."""
+        """Return the model of a graph, with one weight for every arrow, in the order of `dag.links`; an arrow of weight 0 is none."""
         values = np.asarray(weights, dtype=np.float64)
         if values.shape != (len(dag.links),):
             raise errors.DataError(
@@ -123,7 +110,7 @@ class LinearSEM:
         omega: ArrayLike = 1.0,
         intercept: ArrayLike = 0.0,
     ) -> LinearSEM:
-        """The model with the weights `edges[source, target]`, and no other arrows."""
+        """Return the model with the weights `edges[source, target]`, and no other arrows."""
         nodes = checked_nodes(names)
         known = frozenset(nodes)
         given: dict[Edge, float] = {}
@@ -212,7 +199,7 @@ class LinearSEM:
             return representable(root.T @ root, "The covariances")
 
     def precision(self) -> Array:
-        r"""The inverse of the covariance, $(I - B) \operatorname{diag}(1/\omega)\, (I - B)^\top$."""
+        r"""Return the inverse of the covariance, $(I - B) \operatorname{diag}(1/\omega)\, (I - B)^\top$."""
         root = (np.eye(len(self.names)) - self._matrix(range(len(self.names)))) / np.sqrt(self.omega)
         precision: Array = root @ root.T
         return precision
@@ -246,14 +233,14 @@ class LinearSEM:
                 progress(News(f"{done:,} of {counted(n, 'row')} drawn", done / n))
         return X
 
-    def log_likelihood(self, data: MomentsLike | ArrayLike) -> float:
+    def log_likelihood(self, data: Moments | ArrayLike) -> float:
         r"""$\sum_j -\frac n2 \log(2\pi\omega_j) - \mathrm{RSS}_j / (2\omega_j)$, of all rows together.
 
         $\mathrm{RSS}_j$ is the sum of squares of column j of $x - xB - \text{intercept}$ over the rows x.
         From moments it is the squared length of column j of $R(I - B)$ plus n times the square of the mean's
         error: no covariance matrix is formed or inverted.
         """
-        if isinstance(data, MomentsLike):
+        if isinstance(data, Moments):
             if data.names != self.names:
                 raise errors.ColumnError("The moments and the model must have the same names in the same order.")
             n = data.n
@@ -270,14 +257,14 @@ class LinearSEM:
         return float(-0.5 * (n * np.log(2 * np.pi * self.omega) + rss / self.omega).sum())
 
     def to_json(self) -> str:
-        """A JSON document of names, intercept, omega and the edges with their weights, in full precision."""
+        """Return a JSON document of names, intercept, omega and the edges with their weights, in full precision."""
         edges = [{"source": a, "target": b, "weight": weight} for (a, b), weight in self.edges.items()]
         document = {"names": self.names, "intercept": self.intercept.tolist(), "omega": self.omega.tolist()}
         return json.dumps({**document, "edges": edges}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> LinearSEM:
-        """The model that `to_json` wrote."""
+        """Return the model that `to_json` wrote."""
         try:
             document = json.loads(text, object_pairs_hook=distinct)
             edges = {(edge["source"], edge["target"]): float(edge["weight"]) for edge in document["edges"]}
@@ -368,7 +355,7 @@ class LinearSEM:
 
 
 def numbered(p: int) -> tuple[str, ...]:
-    """The default names X1, X2, …"""
+    """Return the default names X1, X2, …"""
     return tuple(f"X{i}" for i in range(1, p + 1))
 
 
@@ -382,7 +369,7 @@ def representable(values: Array, what: str) -> Array:
 
 
 def _frozen(values: ArrayLike, what: str, p: int | None = None) -> Array:
-    """A read-only copy; with p, of length p, from p numbers or one number for all."""
+    """Return a read-only copy; with p, of length p, from p numbers or one number for all."""
     array = as_numbers(values, what)
     if p is not None:
         if array.ndim == 0:

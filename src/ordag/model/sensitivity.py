@@ -106,11 +106,6 @@ class Sensitivity:
             bias = self.std_error * np.sqrt(self.df * np.asarray(of_target) * of_cause / (1.0 - np.asarray(of_cause)))
         return np.asarray(np.sign(self.estimate) * (abs(self.estimate) - bias))
 
-    def adjusted_error(self, of_cause: float, of_target: float) -> float:
-        """Return the standard error of `adjusted`."""
-        df = self.df
-        return float(self.std_error * np.sqrt((1.0 - of_target) / (1.0 - of_cause) * df / (df - 1.0)))
-
     def benchmark(self, name: str, times: float = 1.0) -> Benchmark | None:
         """Return what a hidden cause so many times as strong as a variable that is held fixed would do; None if none can be so strong."""
         cause, target = self.strengths[self.given.index(name)]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,16 @@ class Simulation:
     """A model and rows drawn from it; `sem, X = simulate(...)` unpacks the two.
 
     `order` holds the columns in the order in which the model was drawn, causes first. `experiments` names the variable that was acted
-    on in each row, "" for none, if experiments were asked for.
+    on in each row, "" for none, if experiments were asked for. `environments` has the environment of each row, if there are several, and
+    `changes` what differs in each from the first: "weights" or "variance", by the name of the variable.
     """
 
     sem: LinearSEM
     X: Array
     order: tuple[int, ...]
     experiments: tuple[str, ...] = ()
+    environments: tuple[str, ...] = ()
+    changes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -59,6 +62,8 @@ def simulate(
     variances: str | float | Range | None = None,
     experiments: int = 0,
     experiment_rows: int = 100,
+    environments: int = 1,
+    changes: int = 1,
     progress: Callable[[str], None] | None = None,
 ) -> Simulation:
     """Draw a random model of p variables, and n rows from it.
@@ -90,6 +95,9 @@ def simulate(
     experiments
       how many variables are acted on, one at a time: each is set at random, without regard to its causes, in `experiment_rows`
       rows more, with the standard deviation that it has in the first n, where nothing is acted on.
+    environments
+      how many environments there are, of n rows each. In all but the first `changes` equations are others: each has weights of its own,
+      times a factor between -1 and 0.3, or, as likely and wherever it has no weights, an error variance 3 to 6 times as large.
     seed
       an int, a Generator or a SeedSequence. An int or a SeedSequence gives the same model for every n.
     progress
@@ -124,13 +132,41 @@ def simulate(
         )
     if not is_whole(experiment_rows, 1):
         raise SettingError(f"experiment_rows={short(experiment_rows)}: an experiment has at least one row.")
+    if not is_whole(environments, 1):
+        raise SettingError(f"environments={short(environments)}: a table has at least one.", ["environments"])
+    if not is_whole(changes, 0) or changes > p:
+        raise SettingError(f"changes={short(changes)}: between 0 and {p} equations can differ.", ["changes"])
+    if experiments and environments > 1:
+        raise SettingError(
+            "experiments and environments are both given: draw one or the other.", ["experiments", "environments"]
+        )
     X, labels = sem.sample(n, streams.rows, progress=progress), [""] * n if experiments else []
     parts = [X]
     spread = np.sqrt(sem.covariance().diagonal()) if experiments else np.empty(0)
     for j in streams.experiments.permutation(p)[:experiments].tolist():
         parts.append(_acted_on(sem, j, spread[j]).sample(experiment_rows, streams.experiments))
         labels += [sem.names[j]] * experiment_rows
-    return Simulation(sem, np.concatenate(parts), tuple(order.tolist()), tuple(labels))
+    where, differ = ["e1"] * n if environments > 1 else [], {}
+    for e in range(2, environments + 1):
+        other, differ[f"e{e}"] = _changed(sem, changes, streams.experiments)
+        parts.append(other.sample(n, streams.experiments))
+        where += [f"e{e}"] * n
+    return Simulation(sem, np.concatenate(parts), tuple(order.tolist()), tuple(labels), tuple(where), differ)
+
+
+def _changed(sem: LinearSEM, count: int, random: np.random.Generator) -> tuple[LinearSEM, dict[str, str]]:
+    """Return the model with so many other equations, and what differs in each."""
+    edges, omega, differ = dict(sem.edges), np.array(sem.omega), {}
+    for j in random.permutation(len(omega))[:count].tolist():
+        name = sem.names[j]
+        into = [edge for edge in edges if edge[1] == name]
+        differ[name] = "weights" if into and random.random() < 0.5 else "variance"
+        if differ[name] == "variance":
+            omega[j] *= random.uniform(3.0, 6.0)
+            continue
+        for edge in into:
+            edges[edge] *= random.uniform(-1.0, 0.3)
+    return LinearSEM.of(Dag.from_edges(sem.names, list(edges)), list(edges.values()), omega, sem.intercept), differ
 
 
 def _acted_on(sem: LinearSEM, j: int, spread: float) -> LinearSEM:

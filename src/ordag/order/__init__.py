@@ -35,7 +35,7 @@ class VarianceEstimator(Protocol):
     """An estimator that `variance=` takes beside the names."""
 
     def conditional_variance(self, x: Array, Z: Array) -> float:
-        """The variance of x given the columns of Z, of which there may be none; rows go together."""
+        """Return the variance of x given the columns of Z, of which there may be none; rows go together."""
         ...
 
 
@@ -67,7 +67,7 @@ def better_order(table: Table, before: Mask | None = None) -> Ordering:
 
 
 def rule_of(variance: Any, direction: str) -> Rule:
-    """The rule of an estimator: by its name, or made for the caller's object."""
+    """Return the rule of an estimator: by its name, or made for the caller's object."""
     if isinstance(variance, str):
         rules = ESTIMATORS[variance]
     elif isinstance(variance, VarianceEstimator):
@@ -82,7 +82,7 @@ def rule_of(variance: Any, direction: str) -> Rule:
 
 
 def _rule_by(estimator: VarianceEstimator) -> Rule:
-    """The rule of the caller's estimator: parents are then chosen by least squares along its order."""
+    """Return the rule of the caller's estimator: parents are then chosen by least squares along its order."""
     name = type(estimator).__name__
 
     def find(table: Table, before: Mask | None) -> Ordering:

@@ -179,7 +179,7 @@ def _panel(
 
 
 def _steps_with_digits(at_first: Array, limit: Array, panel: Array, picks: list[int]) -> int:
-    """The number of the panel's steps that were chosen while every candidate still had its digits."""
+    """Return the number of the panel's steps that were chosen while every candidate still had its digits."""
     remaining = at_first - np.cumsum(panel**2, axis=0)
     for t, j in enumerate(picks):
         remaining[t:, j] = math.inf

@@ -155,7 +155,7 @@ class DeviceFactor(Factor):
             yield _found((joined[0] != joined[1]).tril_(start - 1), start, moved)
 
     def correlations_of(self, later: Indices, earlier: Indices) -> Array:
-        """The partial correlations of some pairs of positions."""
+        """Return the partial correlations of some pairs of positions."""
         found = self.matrix.new_empty(len(later))
         rows, columns = self._tensor(later), self._tensor(earlier)
         for start, r, _ in self._correlations():
@@ -201,7 +201,7 @@ def invert_below(U: torch.Tensor) -> None:
 
 
 def _found(joined: torch.Tensor, start: int, values: torch.Tensor) -> tuple[Indices, Indices, Array]:
-    """The rows, the columns and the values of a mask over rows from `start` on, on the host."""
+    """Return the rows, the columns and the values of a mask over rows from `start` on, on the host."""
     at = joined.nonzero(as_tuple=True)
     later, earlier, those = (part.cpu().numpy() for part in (at[0] + start, at[1], values[at]))
     return later.astype(np.intp, copy=False), earlier.astype(np.intp, copy=False), those

@@ -13,7 +13,7 @@ from ordag.data.table import Table
 from ordag.order.ordering import Ordering, Queue, Rule, Steps, least, progress_of
 from ordag.order.sparse import few_rows
 
-ROUNDS = 30
+MOST_ROUNDS = 30
 """Most rounds of the scaled lasso between weights and error variance; it converges in a few, in more where n is small."""
 
 CONVERGED = 1e-4
@@ -73,7 +73,7 @@ def scaled_lasso(C: Array, J: Array, penalty: float, weights: Array, sigma: Arra
     gram = np.ascontiguousarray(C.T @ C)
     # scikit-learn divides squares by the number of rows
     model = Lasso(penalty / len(C), fit_intercept=False, precompute=gram, warm_start=True, tol=1e-8, max_iter=10000)
-    for _ in range(ROUNDS):
+    for _ in range(MOST_ROUNDS):
         model.coef_ = np.ascontiguousarray(weights / sigma[:, None])
         with warnings.catch_warnings():
             # nearly collinear columns stop it at a duality gap of about 1e-4 of the squares, too little to change an order
@@ -87,7 +87,7 @@ def scaled_lasso(C: Array, J: Array, penalty: float, weights: Array, sigma: Arra
 
 
 def _root(correlations: Array) -> Array:
-    """A matrix A with AᵀA = correlations, which need not have full rank."""
+    """Return a matrix A with AᵀA = correlations, which need not have full rank."""
     values, vectors = np.linalg.eigh(correlations)
     return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
 

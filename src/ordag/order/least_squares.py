@@ -41,7 +41,7 @@ def forward(moments: Moments, before: Mask | None = None) -> Ordering:
 
 
 def gram_forward(moments: Moments, before: Mask | None = None, table: Table | None = None) -> Ordering | None:
-    """The forward ordering straight from a Gram matrix of the rows, or None where that has too few digits.
+    """Return the forward ordering straight from a Gram matrix of the rows, or None where that has too few digits.
 
     Progress is reported to the `table`, where there are so many columns that this takes a second or more.
     """
@@ -60,7 +60,7 @@ def gram_forward(moments: Moments, before: Mask | None = None, table: Table | No
 
 
 def gram_ordering(moments: Moments, pivots: Pivots, factor: Factor) -> Ordering | None:
-    """The ordering of a Gram matrix by its factor and inverse; None where a variance has too few digits."""
+    """Return the ordering of a Gram matrix by its factor and inverse; None where a variance has too few digits."""
     uncertainty = noise(factor.condition(column_lengths(moments)[pivots.order]), squared=True)
     if not enough_digits(uncertainty):
         return None
@@ -68,13 +68,13 @@ def gram_ordering(moments: Moments, pivots: Pivots, factor: Factor) -> Ordering 
 
 
 def enough_digits(uncertainty: Array) -> bool:
-    """Whether an order from a Gram matrix may stand, by the uncertainty of every variance."""
+    """Return whether an order from a Gram matrix may stand, by the uncertainty of every variance."""
     many = len(uncertainty) >= MANY_COLUMNS
     return bool(uncertainty.max() <= (GRAM_UNCERTAINTY_OF_MANY if many else GRAM_UNCERTAINTY))
 
 
 def with_factor(ordering: Ordering) -> Ordering:
-    """The same ordering with the factor along it, for tests given all variables before."""
+    """Return the same ordering with the factor along it, for tests given all variables before."""
     moments, order = ordering.moments, ordering.order
     factor = Factor.of(triangle(moments.R[:, order]).T)
     uncertainty = noise(factor.condition(column_lengths(moments)[order]), squared=moments.squared)
@@ -117,7 +117,7 @@ def backward(moments: Moments, before: Mask | None = None) -> Ordering:
 
 
 def _on_other_moments(name: str, help: str, moments_of: Callable[[Array, Sequence[str]], Moments]) -> Rule:
-    """The rule "forward" on other moments of the rows than the usual ones."""
+    """Return the rule "forward" on other moments of the rows than the usual ones."""
 
     def find(table: Table, before: Mask | None) -> Ordering:
         rows = table.rows

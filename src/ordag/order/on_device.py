@@ -34,7 +34,7 @@ KEPT_FROM = 8192
 
 
 def torch_device(name: str) -> torch.device:
-    """The device of this name, or a SettingError with the reason why it cannot be used."""
+    """Return the device of this name, or a SettingError with the reason why it cannot be used."""
     try:
         import torch
     except ImportError as error:
@@ -51,7 +51,7 @@ def torch_device(name: str) -> torch.device:
 
 
 def forward_on(moments: Moments, name: str, formed: torch.Tensor | None = None) -> Ordering | None:
-    """The forward ordering of a scatter, or None where its digits do not suffice: `gram_forward` on a device.
+    """Return the forward ordering of a scatter, or None where its digits do not suffice: `gram_forward` on a device.
 
     formed: the scatter of the moments, if it is on the device already; its upper triangle is read, and it is overwritten.
     """

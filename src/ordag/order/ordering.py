@@ -46,7 +46,7 @@ class Queue:
         self._waits_for = np.zeros(p, np.intp) if before is None else before.sum(axis=0)
 
     def free(self, columns: Indices) -> Mask:
-        """Which of these columns need not wait."""
+        """Return which of these columns need not wait."""
         return np.asarray(self._waits_for[columns] == 0)
 
     def rivals(self, values: Array, columns: Indices) -> Array:
@@ -77,7 +77,7 @@ class Steps(NamedTuple):
 
 
 def least(rivals: Array) -> tuple[int, float]:
-    """The position of the smallest value, the first of equals, and the second smallest (infinite where there is none)."""
+    """Return the position of the smallest value, the first of equals, and the second smallest (infinite where there is none)."""
     best = int(rivals.argmin())
     return best, float(np.delete(rivals, best).min(initial=np.inf))
 
@@ -85,7 +85,7 @@ def least(rivals: Array) -> tuple[int, float]:
 def progress_of(
     table: Table, what: str = "variables ordered", work: Callable[[float], float] = lambda x: x * x * (3.0 - 2.0 * x)
 ) -> Callable[[int], None]:
-    """A function that reports the number of variables done; `work` is the share of all work up to a share of the steps.
+    """Return a function that reports the number of variables done; `work` is the share of all work up to a share of the steps.
 
     Where step t regresses p − t waiting variables on t chosen ones, at the same cost each, that is $3x^2 - 2x^3$.
     """
@@ -118,7 +118,7 @@ class Candidates(NamedTuple):
         return np.asarray(np.where(self.rivals, self.values, np.inf).argmin(axis=1) + self.start)
 
     def tied(self, alpha: float) -> Mask:
-        """The rivals whose p-value of a variance equal to that of the chosen one is above alpha."""
+        """Return the rivals whose p-value of a variance equal to that of the chosen one is above alpha."""
         critical = stdtrit(self.degrees, 1.0 - alpha / 2.0)[:, None]
         with np.errstate(invalid="ignore"):
             t = pitman_morgan_t(
@@ -127,7 +127,7 @@ class Candidates(NamedTuple):
         return np.asarray(self.rivals & (t < critical))
 
     def p_values(self, rows: Indices, positions: Indices) -> Array:
-        """The p-values that rivals have the same variance as the variables that the steps of these rows chose."""
+        """Return the p-values that rivals have the same variance as the variables that the steps of these rows chose."""
         columns = positions - self.start
         rival, rest = self.values[rows, columns], self.rest[rows, columns]
         return pitman_morgan(np.sqrt(self.chosen[rows]), np.sqrt(rival), np.sqrt(rest), self.degrees[rows])
@@ -164,7 +164,7 @@ class Ordering:
     def along(
         cls, order: Indices, moments: Moments, factor: Factor, runner_up: Array, rule: str = "forward", **more: Any
     ) -> Ordering:
-        """The ordering of a factor; variances have the divisor n − (number of predecessors)."""
+        """Return the ordering of a factor; variances have the divisor n − (number of predecessors)."""
         scatter = factor.L_diagonal**2
         chosen = factor.W_diagonal**2 if rule == "backward" else scatter
         variances = scatter / (moments.n - np.arange(len(order)))
@@ -172,7 +172,7 @@ class Ordering:
 
     @classmethod
     def by_steps(cls, steps: Steps, moments: Moments, rule: str) -> Ordering:
-        """The ordering of a rule without a factor."""
+        """Return the ordering of a rule without a factor."""
         return cls(moments=moments, rule=rule, **steps._asdict())
 
     def of_units(self, moments: Moments, factors: Array) -> Ordering:

@@ -70,7 +70,7 @@ class Score:
         return self.n * math.log(rest) + self.penalty * size
 
     def rest_below(self, score: Array, size: int) -> Array:
-        """The rest that a parent set of this size must stay below to have a lower score than the given one."""
+        """Return the rest that a parent set of this size must stay below to have a lower score than the given one."""
         return np.exp((score - self.tolerance - self.penalty * size) / self.n)
 
 
@@ -134,7 +134,7 @@ def _best_move(
 
 
 def _moves(V: Array, r: Array, fit: Regression) -> tuple[Array, Array]:
-    """The variable's rest without each member, and after each move: row 0 adds a candidate, row 1 + i lets it replace member i.
+    """Return the variable's rest without each member, and after each move: row 0 adds a candidate, row 1 + i lets it replace member i.
 
     With u = M V, d = 1 − uᵀu the candidates' own rests, x = r − vᵀu their partial covariances, c = Mᵀ u and β = Mᵀ v the
     coefficients, Q the diagonal of Mᵀ M: without member i these are d + c_i²/Q_i, x + c_i β_i/Q_i, and the variable's rest grows by

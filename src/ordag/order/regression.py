@@ -74,7 +74,7 @@ def no_rise(rise: Array) -> Array:
 
 
 def regression_rule(regressor: Any = None) -> Rule:
-    """The rule of a regressor, splines with a ridge penalty if none is given."""
+    """Return the rule of a regressor, splines with a ridge penalty if none is given."""
     name = "regression" if regressor is None else type(regressor).__name__
 
     def find(table: Table, before: Mask | None) -> Ordering:
@@ -109,7 +109,7 @@ class AnyRegressor:
         return errors
 
     def errors_without_each(self, columns: Sequence[int], target: int) -> Array:
-        """The same of one target, a column for each of the columns left out."""
+        """Return the same of one target, a column for each of the columns left out."""
         return np.column_stack([self.errors([other for other in columns if other != k], [target]) for k in columns])
 
 
@@ -180,7 +180,7 @@ class _SplineFit:
         self.leverage = self.Q**2 @ self.scales.T + 1.0 / len(B)
 
     def predicted(self, Y: Array) -> Array:
-        """The centred columns of Y, predicted outside; each with the penalty of least leave-one-out error."""
+        """Return the centred columns of Y, predicted outside; each with the penalty of least leave-one-out error."""
         C = self.Q.T @ Y
         scores = [
             (((Y - self.Q @ (scale[:, None] * C)) / (1.0 - h)[:, None]) ** 2).mean(axis=0)
@@ -189,7 +189,7 @@ class _SplineFit:
         return np.asarray(self.outside @ (self.scales[np.argmin(scores, axis=0)].T * C))
 
     def without_each(self, Y: Array) -> Array:
-        r"""The one centred column y of Y predicted outside, with each of the columns left out and a penalty of its own.
+        r"""Return the one centred column y of Y predicted outside, with each of the columns left out and a penalty of its own.
 
         Without the functions k of one column, M becomes $M - M_{\cdot k} M_{kk}^{-1} M_{k \cdot}$. So with $F = BM$, ŷ falls by
         $F_k M_{kk}^{-1} w_k$ and h by the squares of the rows of $F_k L_k^{-\top}$, with $M_{kk} = L_k L_k^\top$.

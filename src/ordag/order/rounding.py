@@ -36,12 +36,12 @@ SPENT_SHARE = 1e-13
 
 
 def noise(condition: Array, *, squared: bool) -> Array:
-    """The relative uncertainty of a variance with this condition."""
+    """Return the relative uncertainty of a variance with this condition."""
     return EPSILON * condition**2 if squared else 2.0 * EPSILON * condition
 
 
 def column_lengths(moments: Moments) -> Array:
-    """The length of every column as the rows hold it, its mean included: rounding is relative to that."""
+    """Return the length of every column as the rows hold it, its mean included: rounding is relative to that."""
     if moments.scatter is not None:
         return np.asarray(np.sqrt(moments.scatter.diagonal() + moments.n * moments.mean**2))
     return np.asarray(np.hypot(lengths(moments.R), np.sqrt(moments.n) * moments.mean))
@@ -119,7 +119,7 @@ def _spare(moments: Moments, names: list[str], first: str) -> list[str]:
 def _undecided(
     ordering: Ordering, W: Array, steps: Candidates, scale: Array, uncertainty: Array
 ) -> Iterator[tuple[int, str]]:
-    """The number and a sentence for every step whose winner and runner-up are closer than their rounding errors."""
+    """Return the number and a sentence for every step whose winner and runner-up are closer than their rounding errors."""
     moments, order, nearest = ordering.moments, ordering.order, steps.nearest
     for row in np.flatnonzero(steps.rivals.any(axis=1)).tolist():
         m, b = steps.first + row, int(nearest[row])
@@ -139,7 +139,7 @@ def _undecided(
 
 
 def _residual_terms(ordering: Ordering, W: Array, m: int, b: int, scale: Array) -> float:
-    """The sum of the lengths of all terms of the residual of b at step m.
+    """Return the sum of the lengths of all terms of the residual of b at step m.
 
     Given the first m variables its coefficients are L_b,:m W_:m,:m. Given the others of the first m + 1 ("backward")
     K_b: = W_:bᵀ W over their rows are its coefficients times its precision K_bb.

@@ -62,12 +62,12 @@ def sparse_forward(
 
 
 def few_rows(p: int) -> int:
-    """The least rows that p columns need; as many as for least squares where there are very few columns, or too many."""
+    """Return the least rows that p columns need; as many as for least squares where there are very few columns, or too many."""
     return p + 2 if p > MOST_COLUMNS else min(p + 2, FEW_ROWS)
 
 
 def usual_width(p: int) -> int | None:
-    """The width that p variables can afford: all triples up to 1000, then as many as cost the same, or none where that is under 4.
+    """Return the width that p variables can afford: all triples up to 1000, then as many as cost the same, or none where that is under 4.
 
     All triples cost p⁴/24 evaluations in all, those of width q about q·p³/6.
     """
@@ -180,7 +180,7 @@ class _Search:
         return changed
 
     def _with_pairs_and_triples(self, t: int, m: int, waiting: Indices, x: Array) -> Mask:
-        """The best {m, a}, then the best {m, a, b}, where its score is lower; r are the correlations given m."""
+        """Return the best {m, a}, then the best {m, a, b}, where its score is lower; r are the correlations given m."""
         changed = np.zeros(len(waiting), dtype=bool)
         z = self.K[m, :t]
         alone = 1.0 - z * z

@@ -27,7 +27,7 @@ SCARCE = 1e-9
 
 LEAST_PENALTY = 0.5
 
-ROUNDS = 100
+MOST_ROUNDS = 100
 """Most estimates of the share of pairs joined; each repeats only the variables that it concerns."""
 
 SCREENED = 0.25
@@ -41,7 +41,7 @@ LAST_DROPS = 6
 
 
 def edge_price(n: int, absent: float, present: float) -> float:
-    r"""The cost of an edge in units of the log-likelihood: $\tfrac12 \log n + \log(\text{absent} / \text{present})$.
+    r"""Return the cost of an edge in units of the log-likelihood: $\tfrac12 \log n + \log(\text{absent} / \text{present})$.
 
     `absent` and `present` are the pairs without and with an edge, or their shares; callers add what keeps both above zero.
     """
@@ -49,7 +49,7 @@ def edge_price(n: int, absent: float, present: float) -> float:
 
 
 def edge_penalty(n: int, pairs: int, edges: int) -> tuple[float, float]:
-    r"""The penalty of an edge $\log n + 2 \log\frac{1-\pi}{\pi}$ and the share $\pi = (k + \tfrac12)/(N + 1)$ for k of N pairs."""
+    r"""Return the penalty of an edge $\log n + 2 \log\frac{1-\pi}{\pi}$ and the share $\pi = (k + \tfrac12)/(N + 1)$ for k of N pairs."""
     share = (edges + 0.5) / (pairs + 1.0)
     return max(2.0 * edge_price(n, 1.0 - share, share), LEAST_PENALTY), share
 
@@ -66,7 +66,7 @@ def adaptive_elimination(question: Question) -> Selection:
     found: dict[int, Kept] = {}
     penalty, share = math.log(n) + 2.0 * math.log(p), math.nan
     seen: set[int] = set()
-    for _ in range(ROUNDS):
+    for _ in range(MOST_ROUNDS):
         wrong = [m for m in range(1, p) if m not in found or not found[m].low < penalty <= found[m].high]
         found.update(search.parents_of(wrong, penalty))
         edges = sum(int(one.parents.sum()) for one in found.values()) - int(search.fixed.sum())
@@ -118,12 +118,12 @@ class _Search:
             yield m, screened_elimination(regressions, m, r, float(self.weights[m]), penalty, *self._masks(m))
 
     def _masks(self, m: int) -> tuple[Mask, Mask]:
-        """Which predecessors are allowed, and which are required."""
+        """Return which predecessors are allowed, and which are required."""
         allowed = np.ones(m, dtype=bool) if self.allowed is None else self.allowed[m, :m]
         return allowed, np.zeros(m, dtype=bool) if self.required is None else self.required[m, :m]
 
     def expected_false(self, chosen: Indices, penalty: float) -> float:
-        r"""The number of edges by chance alone, if the pairs left out are all that are truly absent and stayed out.
+        r"""Return the number of edges by chance alone, if the pairs left out are all that are truly absent and stayed out.
 
         Beside s parents, one more that is none has a statistic above the penalty with the probability
         $q = P(|t_d| > \sqrt{d (e^{\text{penalty}/w} - 1)})$, d = n − s − 2. With u pairs left out that is uq/(1 − q).
@@ -136,7 +136,7 @@ class _Search:
 
 
 def _left(factor: Factor, squares: Array) -> Array:
-    """The share of its sum of squares that the predecessors of variable m leave of it or, if that is less, the smallest
+    """Return the share of its sum of squares that the predecessors of variable m leave of it or, if that is less, the smallest
     that its other predecessors leave of one of them."""
     left: Array = factor.L_diagonal**2 / squares
     for slab in slabs(factor, len(factor) - 1):
@@ -175,7 +175,7 @@ class FromScatter:
         self.diagonal = self.G.diagonal()
 
     def root(self, m: int, parents: Indices) -> Array:
-        """The triangular factor of the parents and m, in that order; the square of its last entry is the RSS of m."""
+        """Return the triangular factor of the parents and m, in that order; the square of its last entry is the RSS of m."""
         columns = np.append(parents, m)
         U: Array
         U, info = lapack.dpotrf(self.G[columns[:, None], columns])
@@ -183,7 +183,7 @@ class FromScatter:
         return U
 
     def gains(self, m: int, parents: Indices, share: float) -> Gains:
-        """The gains of all predecessors. Those below `share` of the RSS may be upper bounds that are below it too."""
+        """Return the gains of all predecessors. Those below `share` of the RSS may be upper bounds that are below it too."""
         G, rss = self.G, float(self.G[m, m])
         products, left = G[m, :m], self.diagonal[:m]
         if len(parents):

@@ -106,7 +106,7 @@ def expected_false(L: Array, kept: Mask, n: int, allowed: Mask | None = None, re
 
 
 def _model_root(L: Array, kept: Mask, n: int) -> Array:
-    """The upper root of the covariance of the model fitted along the order: T with rows scaled by the error deviations."""
+    """Return the upper root of the covariance of the model fitted along the order: T with rows scaled by the error deviations."""
     p = len(L)
     B = np.zeros((p, p))
     deviation = np.empty(p)

@@ -81,7 +81,7 @@ def choose(question: Question) -> Selection:
 
 
 def _candidates(question: Question, rate: float) -> tuple[Array, Edges]:
-    """The p-values of open pairs, and the pairs: all that a false-discovery rate could join.
+    """Return the p-values of open pairs, and the pairs: all that a false-discovery rate could join.
 
     Where k of m p-values are at or below a bound on its threshold, rate · k / m is a bound too. So the p-values of very many pairs
     are counted until few are left to hold and to sort.
@@ -101,7 +101,7 @@ def _candidates(question: Question, rate: float) -> tuple[Array, Edges]:
 
 
 def _just_above(level: float) -> float:
-    """A level that no p-value up to the given one exceeds by rounding, its own or that of the critical value."""
+    """Return a level that no p-value up to the given one exceeds by rounding, its own or that of the critical value."""
     return min(level * (1.0 + 1e-6), 1.0)
 
 
@@ -114,7 +114,7 @@ def _significant(question: Question, level: float) -> Iterator[Pairs]:
 
 
 def _joined(question: Question, level: float) -> tuple[Edges, Array]:
-    """The open pairs whose p-value is at most a level, sorted, and their partial correlations."""
+    """Return the open pairs whose p-value is at most a level, sorted, and their partial correlations."""
     parts = zip(*_significant(question, level), strict=True)
     later, earlier, r = (np.concatenate(values) for values in parts)
     return (later, earlier), r

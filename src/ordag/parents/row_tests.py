@@ -38,7 +38,7 @@ ROW_TESTS: dict[str, RowTest] = {"distance-correlation": distance_correlation}
 
 
 def row_test(test: Any) -> RowTest | None:
-    """The test of rows of this name, or the caller's function (x, y, Z) → p-value; None for anything else."""
+    """Return the test of rows of this name, or the caller's function (x, y, Z) → p-value; None for anything else."""
     if isinstance(test, str):
         return ROW_TESTS.get(test)
     if not callable(test):
@@ -51,7 +51,7 @@ def row_test(test: Any) -> RowTest | None:
 
 
 def row_p_values(X: Array, order: Sequence[int], test: RowTest) -> Array:
-    """The p-value of every pair given all other predecessors, at [later, earlier] positions; one on and above the diagonal."""
+    """Return the p-value of every pair given all other predecessors, at [later, earlier] positions; one on and above the diagonal."""
     values = np.ones((len(order), len(order)))
     for m, later in enumerate(order):
         for j, earlier in enumerate(order[:m]):
@@ -61,7 +61,7 @@ def row_p_values(X: Array, order: Sequence[int], test: RowTest) -> Array:
 
 
 def row_p_value(test: RowTest, X: Array, later: int, earlier: int, others: Sequence[int]) -> float:
-    """The p-value of two columns of X given others; SettingError if the test returns none."""
+    """Return the p-value of two columns of X given others; SettingError if the test returns none."""
     value = test(X[:, later], X[:, earlier], X[:, others])
     try:
         number = float(value)

@@ -29,7 +29,7 @@ Edges: TypeAlias = tuple[Indices, Indices]
 
 
 def edges_of(mask: Mask) -> Edges:
-    """The edges of a mask at [later, earlier], sorted."""
+    """Return the edges of a mask at [later, earlier], sorted."""
     later, earlier = np.nonzero(mask)
     return later, earlier
 
@@ -79,7 +79,7 @@ class Selection:
         return p_values(self.r, self.n, self.test)
 
     def p_values_of(self, later: Indices, earlier: Indices) -> Array:
-        """The p-values of some pairs of positions only."""
+        """Return the p-values of some pairs of positions only."""
         if self.row_p_values is not None:
             return self.row_p_values[later, earlier]
         assert self.factor is not None

@@ -75,7 +75,7 @@ TESTS: dict[str, Test] = {
 
 
 def named_test(test: Any) -> Test:
-    """The test of this name, or the caller's function."""
+    """Return the test of this name, or the caller's function."""
     if callable(test):
         return test if test in CRITICAL else partial(_checked, test)
     check_choice("test", test, TESTS, f"{', '.join(TESTS)}, or a function (r, n, k) → p-values")
@@ -83,7 +83,7 @@ def named_test(test: Any) -> Test:
 
 
 def _checked(test: Test, r: Array, n: int, k: Array) -> Array:
-    """The p-values of a caller's test; SettingError if they are none."""
+    """Return the p-values of a caller's test; SettingError if they are none."""
     try:
         values = np.asarray(test(r, n, k), dtype=np.float64)
         if values.shape == r.shape and ((values >= 0.0) & (values <= 1.0)).all():
@@ -94,7 +94,7 @@ def _checked(test: Test, r: Array, n: int, k: Array) -> Array:
 
 
 def partial_correlations(W: Array) -> Array:
-    """The correlation of each variable with each predecessor given all its other predecessors, at [later, earlier].
+    """Return the correlation of each variable with each predecessor given all its other predecessors, at [later, earlier].
 
     With W = L⁻¹ the inverse factor, $r_{mj} = -W_{mj} / \\sqrt{\\sum_{i=j}^{m} W_{ij}^2}$: the precision matrix of the
     first m + 1 variables is W'ᵀW' with W' the leading rows of W, and its last row and diagonal give r.
@@ -230,12 +230,12 @@ def _moved(total: Any, *, squared: bool) -> Any:
 
 
 def conditioned_on(positions: Indices) -> Array:
-    """The number of variables that pairs with these later positions are conditioned on: all other predecessors."""
+    """Return the number of variables that pairs with these later positions are conditioned on: all other predecessors."""
     return np.asarray(np.maximum(positions - 1.0, 0.0))
 
 
 def p_values(r: Array, n: int, test: Test) -> Array:
-    """The p-value of every pair of `partial_correlations`, at [later, earlier]; one on and above the diagonal."""
+    """Return the p-value of every pair of `partial_correlations`, at [later, earlier]; one on and above the diagonal."""
     values = np.ones(r.shape)
     p = r.shape[-1]
     step = max(1, CACHE_NUMBERS // max(p, 1))
@@ -248,7 +248,7 @@ def p_values(r: Array, n: int, test: Test) -> Array:
 
 
 def rejected(r: Array, n: int, test: Test, alpha: float) -> Mask:
-    """The pairs whose p-value is at most alpha, at [later, earlier]."""
+    """Return the pairs whose p-value is at most alpha, at [later, earlier]."""
     if test not in CRITICAL:
         return p_values(r, n, test) <= alpha
     least = CRITICAL[test](alpha, n, conditioned_on(np.arange(r.shape[-1])))[:, None]
@@ -256,7 +256,7 @@ def rejected(r: Array, n: int, test: Test, alpha: float) -> Mask:
 
 
 def decision(p: int, n: int, test: Test, alpha: float) -> Callable[[Array, int], Mask]:
-    """A function of the |r| of a `Slab`, and its start, that marks those with a p-value of at most alpha."""
+    """Return a function of the |r| of a `Slab`, and its start, that marks those with a p-value of at most alpha."""
     if test not in CRITICAL:
         return lambda r, start: test(r, n, conditioned_on(np.arange(start, start + len(r)))[:, None]) <= alpha
     least = CRITICAL[test](alpha, n, conditioned_on(np.arange(p)))[:, None]

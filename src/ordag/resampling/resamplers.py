@@ -25,7 +25,9 @@ from ordag.common.arrays import Array
 from ordag.common.checks import Seed, checked_seed
 from ordag.common.linalg import triangle, wishart_root
 from ordag.common.words import counted
+from ordag.data.covariates import Root
 from ordag.data.moments import Moments
+from ordag.data.profile import Rows
 from ordag.data.reweighted import Reweighted
 from ordag.data.scatter import WELL_CONDITIONED, root_of_scatter
 from ordag.errors import CollinearError, TooFewRowsError
@@ -115,7 +117,9 @@ class HoledRowResampler:
 
     @cached_property
     def _rows(self) -> Reweighted:
-        return Reweighted(self.X, self.base.mean, self.base.covariance())
+        return Reweighted(
+            self.X, self.base.mean, self.base.covariance(), 0.0 if self.base.holes is None else self.base.holes.prior
+        )
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
         random, count, n = np.random.default_rng(seed), len(self.X), self.base.n
@@ -191,6 +195,40 @@ class GramResampler:
         if root is None:
             raise CollinearError("The columns of the sample are collinear.")
         return _moments(n, mean, root[0], self.base, squared=root[1] < WELL_CONDITIONED)
+
+
+@dataclass(frozen=True, eq=False)
+class CauseResampler:
+    """The samples of another resampler, of the columns [Z | X] of categories and variables, as moments of X with their causes."""
+
+    base: Moments
+    inner: Resampler
+    same_rows: ClassVar[bool] = False
+
+    def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
+        drawn, causes = self.inner.moments(replicate, seed), self.base.causes
+        assert causes is not None
+        q = causes.width
+        root = Root(drawn.n, drawn.mean, drawn.R, causes.covariates)
+        R = triangle(drawn.R[:, q:])
+        return Moments(drawn.n, drawn.mean[q:], self.base.names, R=R, causes=root, held=self.base.held)
+
+
+def joint_moments(base: Moments) -> Moments:
+    """Return the moments of the columns [Z | X] of a table with causes."""
+    causes = base.causes
+    assert causes is not None
+    names = [f"{k}" for k in range(len(causes.mean))]
+    return Moments(base.n, causes.mean, names, R=causes.R, rows=base.rows, held=base.held)
+
+
+def joint_rows(rows: Rows | None, base: Moments) -> Array | None:
+    """Return the rows of [Z | X] of a table with causes, of X of another; None without rows."""
+    if rows is None or base.causes is None:
+        return None if rows is None else rows.values
+    if rows.labels is None or rows.labels.causes is None:
+        return None
+    return np.concatenate([rows.labels.causes, rows.values], axis=1)
 
 
 def gaussian_resampler(base: Moments, *, rows: bool) -> Resampler:

@@ -5,12 +5,12 @@ number with mean 1, independent of the other rows' (Chamandy et al. 2012). So ea
 in every replicate, and all weighted sums $\sum w\,(1, y)^\top (1, y)$ of a group of replicates are one matrix product: weights
 (replicates × rows) times products of columns (rows × pairs of columns).
 
-**Reproducible.** Weights belong to blocks of BLOCK rows, counted from the first usable row of the table, and to groups of
-GROUP replicates; each (group, block) has a random stream of its own. So the result does not depend on how the rows come in
+**Reproducible.** Weights belong to blocks of BLOCK_ROWS rows, counted from the first usable row of the table, and to groups of
+GROUP_REPLICATES replicates; each (group, block) has a random stream of its own. So the result does not depend on how the rows come in
 batches or lie in parts, on the number of workers, or on how many replicates fit in memory at once.
 
-**Memory** is 8 · replicates · (p + 1)(p + 2)/2 bytes, up to MEMORY; beyond that the replicates are shared out among several
-passes over the file, at least GROUP of them a pass.
+**Memory** is 8 · replicates · (p + 1)(p + 2)/2 bytes, up to MOST_SUM_BYTES; beyond that the replicates are shared out among several
+passes over the file, at least GROUP_REPLICATES of them a pass.
 """
 
 from __future__ import annotations
@@ -32,17 +32,20 @@ from ordag.data.sources.source import regroup
 from ordag.data.table_checks import RowCheck
 from ordag.resampling.resamplers import GramResampler, child, whiten
 
-BLOCK = 256
-GROUP = 32
-MEMORY, ON_A_CLUSTER = 2**30, 2**27  # bytes of sums at a time; those of a cluster travel between its machines
+BLOCK_ROWS = 256
+GROUP_REPLICATES = 32
+MOST_SUM_BYTES, MOST_CLUSTER_BYTES = (
+    2**30,
+    2**27,
+)  # bytes of sums at a time; those of a cluster travel between its machines
 AT_ONCE = 2**22  # products of columns formed at a time: 32 MB
 
 
-def passes(replicates: int, p: int, memory: int = MEMORY) -> list[range]:
+def passes(replicates: int, p: int, memory: int = MOST_SUM_BYTES) -> list[range]:
     """Divide the replicates into passes over the table: whole groups, as many as fit in memory."""
     each = 8 * (p + 1) * (p + 2) // 2
-    groups = max(1, memory // (each * GROUP))
-    step = groups * GROUP
+    groups = max(1, memory // (each * GROUP_REPLICATES))
+    step = groups * GROUP_REPLICATES
     return [range(start, min(start + step, replicates)) for start in range(0, replicates, step)]
 
 
@@ -95,13 +98,13 @@ def _weighted_sums(
     p = base.p
     pairs = np.triu_indices(p + 1)
     sums = np.zeros((len(replicates), len(pairs[0])))
-    groups = range(replicates.start // GROUP, math.ceil(replicates.stop / GROUP))
+    groups = range(replicates.start // GROUP_REPLICATES, math.ceil(replicates.stop / GROUP_REPLICATES))
     check = RowCheck(source.names, missing)
     part = max(1, AT_ONCE // len(pairs[0]))
-    begun = first % BLOCK
+    begun = first % BLOCK_ROWS
 
     def add(group: int, block: int, products: Array, start: int) -> None:
-        own = sums[group * GROUP - replicates.start :][:GROUP]
+        own = sums[group * GROUP_REPLICATES - replicates.start :][:GROUP_REPLICATES]
         weights = poisson_weights(root, group, block)[: len(own), start : start + len(products)]
         own += weights @ products
 
@@ -113,7 +116,7 @@ def _weighted_sums(
 
     # One thread for each product, whatever the number of workers: the same digits, and no two pools in each other's way.
     with threadpool_limits(limits=1), ThreadPoolExecutor(workers) as threads:
-        for block, X in enumerate(regroup(rows(), BLOCK, begun), first // BLOCK):
+        for block, X in enumerate(regroup(rows(), BLOCK_ROWS, begun), first // BLOCK_ROWS):
             Y = np.concatenate([np.ones((len(X), 1)), whiten(X, base.mean, base.R)], axis=1)
             for start in range(0, len(Y), part):
                 products = Y[start : start + part, pairs[0]] * Y[start : start + part, pairs[1]]
@@ -125,9 +128,9 @@ def _weighted_sums(
 
 
 def poisson_weights(root: np.random.SeedSequence, group: int, block: int) -> Array:
-    """Return the weights of BLOCK rows in GROUP replicates, (GROUP, BLOCK)."""
-    words = np.random.Generator(np.random.Philox(child(root, group, block))).bytes(2 * GROUP * BLOCK)
-    return np.asarray(QUANTILES[np.frombuffer(words, dtype="<u2")].reshape(GROUP, BLOCK))
+    """Return the weights of BLOCK_ROWS rows in GROUP_REPLICATES replicates, (GROUP_REPLICATES, BLOCK_ROWS)."""
+    words = np.random.Generator(np.random.Philox(child(root, group, block))).bytes(2 * GROUP_REPLICATES * BLOCK_ROWS)
+    return np.asarray(QUANTILES[np.frombuffer(words, dtype="<u2")].reshape(GROUP_REPLICATES, BLOCK_ROWS))
 
 
 def _quantiles() -> NDArray[np.float64]:

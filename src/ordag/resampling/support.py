@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ordag.common.arrays import Array, Mask
 from ordag.common.markup import arrow, card, table
-from ordag.common.plain import records
+from ordag.common.plain import frame, records
 from ordag.common.words import counted, number, percent
 from ordag.errors import ColumnError
 from ordag.graph.cpdag import Cpdag
@@ -98,17 +98,13 @@ class Support:
 
     def edges_above(self, least: float) -> pd.DataFrame:
         """Return the arrows with at least this support, and those of the graph of the data."""
-        import pandas as pd
-
-        return pd.DataFrame(self._columns(least))
+        return frame(self._columns(least))
 
     @cached_property
     def order_summary(self) -> pd.DataFrame | None:
         """One row per variable, by mean position (from 1): mean, low, median, high at `level`. None without an order."""
-        import pandas as pd
-
         columns = self._order_columns
-        return None if columns is None else pd.DataFrame(columns)
+        return None if columns is None else frame(columns)
 
     def to_dict(self, least: float = 0.05) -> dict[str, Any]:
         """Return plain values. Arrows with less support than `least` are left out unless the graph of the data has them."""

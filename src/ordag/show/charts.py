@@ -99,10 +99,7 @@ def _equal_variances(fit: Fit, finding: Finding) -> Chart | None:
     else:
         return None
     common = float((df * variances).sum() / df.sum())
-    labels = [shown(name) for name in names]
-    return Chart(
-        "bars", "error variances", "along the order", "variance", variances.tolist(), labels=labels, guide=common
-    )
+    return _bars("error variances", "variance", variances, names, common, "along the order")
 
 
 def _sorting(fit: Fit, finding: Finding) -> Chart | None:
@@ -201,16 +198,7 @@ def _distances(fit: Fit, finding: Finding, rows: Array) -> Chart | None:
 def _scale(fit: Fit, finding: Finding) -> Chart:
     """Draw the standard deviation of every column over the smallest; standardised columns are all at 1."""
     values = fit.moments.spread / fit.moments.spread.min()
-    labels = [shown(name) for name in fit.names]
-    return Chart(
-        "bars",
-        "standard deviations of the columns",
-        "",
-        "relative to the smallest",
-        values.tolist(),
-        labels=labels,
-        guide=1.0,
-    )
+    return _bars("standard deviations of the columns", "relative to the smallest", values, fit.names)
 
 
 def _condition(fit: Fit, finding: Finding) -> Chart | None:
@@ -228,10 +216,12 @@ def _kurtosis(fit: Fit, finding: Finding, rows: Array) -> Chart:
     Z = rows - rows.mean(axis=0)
     Z /= np.abs(Z).max(axis=0)
     values = np.mean(Z**4, axis=0) / (3.0 * np.mean(Z**2, axis=0) ** 2)
-    labels = [shown(name) for name in fit.names]
-    return Chart(
-        "bars", "fourth moments", "", "relative to a Gaussian column", values.tolist(), labels=labels, guide=1.0
-    )
+    return _bars("fourth moments", "relative to a Gaussian column", values, fit.names)
+
+
+def _bars(title: str, unit: str, values: Array, names: Sequence[str], guide: float = 1.0, along: str = "") -> Chart:
+    """Return a bar for every variable, with a reference height."""
+    return Chart("bars", title, along, unit, values.tolist(), labels=[shown(name) for name in names], guide=guide)
 
 
 OF_MOMENTS: Mapping[str, Callable[[Fit, Finding], Chart | None]] = {

@@ -1,9 +1,10 @@
-"""Answers of `test`, `adjust`, `changes` and `explain` on a terminal."""
+"""Answers to questions about a graph on a terminal."""
 
 from __future__ import annotations
 
-from functools import singledispatch
-from io import StringIO
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, singledispatch
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,12 @@ from ordag.decisions.changing import Changes
 from ordag.decisions.explaining import Explanation
 from ordag.decisions.in_time import Ahead, Response
 from ordag.decisions.intervening import Intervention
+from ordag.decisions.joint_effects import JointEffect
+from ordag.decisions.possible_effects import PossibleEffects
 from ordag.decisions.tested_graph import GraphTest, claim
-from ordag.show.screen import Column, print_head, say, show_table
+from ordag.model.effects import Effect
+from ordag.model.group_effects import GroupEffect
+from ordag.show.screen import Column, as_text, print_head, print_rest, say, section, show_table
 
 MOST_ROWS = 20
 """Rows of a table on a terminal."""
@@ -25,12 +30,12 @@ MOST_ROWS = 20
 MOST_STEPS, COLUMN_WIDTH = 60, 30
 """Steps of time on a terminal, and the width of a column with an interval."""
 
+short, long = partial(number, digits=2), partial(number, digits=3)
+
 
 def text(answer: Any, width: int = 100) -> str:
     """Return what `print_decision` prints on a terminal of this width, without colours."""
-    lines = StringIO()
-    print_decision(answer, Console(file=lines, width=width, highlight=False, markup=False, color_system=None), "")
-    return lines.getvalue().rstrip("\n")
+    return as_text(lambda console: print_decision(answer, console, ""), width)
 
 
 @singledispatch
@@ -46,54 +51,56 @@ def _(answer: GraphTest, console: Console, description: str) -> None:
     _verdict(console, answer.sentence, answer.light)
     columns = answer.columns
     if columns["first"]:
-        rows = range(min(len(columns["first"]), MOST_ROWS))
-        _title(console, "Independences that the graph claims, worst first")
-        words = [claim(columns["first"][k], columns["second"][k], columns["given"][k]) for k in rows]
-        marks = ["contradicted" if columns["contradicted"][k] else "" for k in rows]
+        section(console, "Independences that the graph claims, worst first")
+        ends = zip(columns["first"], columns["second"], columns["given"], strict=True)
+        marks = _cells(columns, "contradicted", lambda is_so: "contradicted" if is_so else "")
         table = [
-            Column("", words, prose=True),
-            Column("partial correlation", [number(columns["correlation"][k], 2) for k in rows], right=True),
-            Column("p", [probability(columns["p_value"][k]) for k in rows], right=True, rank=0),
-            Column("p corrected", [probability(columns["corrected"][k]) for k in rows], right=True, rank=1),
+            Column("", [claim(*one) for one in islice(ends, MOST_ROWS)], prose=True),
+            Column("partial correlation", _cells(columns, "correlation", short), right=True),
+            Column("p", _cells(columns, "p_value", probability), right=True, rank=0),
+            Column("p corrected", _cells(columns, "corrected", probability), right=True, rank=1),
         ]
         show_table(console, [*table, Column("", marks, style="red")] if any(marks) else table)
-        _rest(console, len(columns["first"]) - MOST_ROWS, "claims")
+        print_rest(console, len(columns["first"]) - MOST_ROWS, "claims")
     arrows = answer.arrow_columns
     if arrows["source"]:
-        rows = range(min(len(arrows["source"]), MOST_ROWS))
-        _title(console, "Arrows, least needed first")
-        names = [f"{shown(arrows['source'][k])} → {shown(arrows['target'][k])}" for k in rows]
+        section(console, "Arrows, least needed first")
+        pairs = islice(zip(arrows["source"], arrows["target"], strict=True), MOST_ROWS)
         table = [
-            Column("", names, prose=True),
-            Column("weight", [number(arrows["weight"][k]) for k in rows], right=True),
-            Column("s.e.", [number(arrows["std_error"][k], 2) for k in rows], right=True, rank=0),
-            Column("p", [probability(arrows["p_value"][k]) for k in rows], right=True, rank=1),
-            Column("", ["" if arrows["needed"][k] else "not needed" for k in rows], style="yellow"),
+            Column("", [f"{shown(source)} → {shown(target)}" for source, target in pairs], prose=True),
+            Column("weight", _cells(arrows, "weight"), right=True),
+            Column("s.e.", _cells(arrows, "std_error", short), right=True, rank=0),
+            Column("p", _cells(arrows, "p_value", probability), right=True, rank=1),
+            Column("", _cells(arrows, "needed", lambda is_so: "" if is_so else "not needed"), style="yellow"),
         ]
         show_table(console, table)
-        _rest(console, len(arrows["source"]) - MOST_ROWS, "arrows")
+        print_rest(console, len(arrows["source"]) - MOST_ROWS, "arrows")
     _notes(console, answer.notes)
+
+
+@print_decision.register
+def _(answer: Effect | GroupEffect | JointEffect | PossibleEffects, console: Console, description: str) -> None:
+    for line in str(answer).splitlines():
+        say(console, line.lstrip(), "  " if line.startswith("  ") else "")
 
 
 @print_decision.register
 def _(answer: Response, console: Console, description: str) -> None:
     print_head(console, description, f"{shown(answer.source)} → {shown(answer.target)}")
     _verdict(console, answer.sentence)
-    _title(console, f"{(answer.step or 'step').capitalize()}s later")
-    columns = answer.columns
-    rows = range(min(len(columns["step"]), MOST_STEPS))
+    section(console, f"{(answer.step or 'step').capitalize()}s later")
+    columns = {name: values[:MOST_STEPS] for name, values in answer.columns.items()}
     table = [
-        Column("", [str(columns["step"][k]) for k in rows], right=True),
-        Column("change", [number(columns["estimate"][k]) for k in rows], right=True),
+        Column("", list(map(str, columns["step"])), right=True),
+        Column("change", list(map(number, columns["estimate"])), right=True),
     ]
     if columns["low"][0] is not None:
-        spans = [f"{number(columns['low'][k], 3)} to {number(columns['high'][k], 3)}" for k in rows]
         table += [
-            Column(f"{100 * answer.level:g} % interval", spans, right=True, rank=1),
-            Column("changes at all", [percent(columns["probability"][k]) for k in rows], right=True, rank=0),
+            Column(f"{100 * answer.level:g} % interval", _spans(columns), right=True, rank=1),
+            Column("changes at all", list(map(percent, columns["probability"])), right=True, rank=0),
         ]
     show_table(console, table)
-    _rest(console, len(columns["step"]) - MOST_STEPS, "steps")
+    print_rest(console, len(answer.columns["step"]) - MOST_STEPS, "steps")
     _notes(console, answer.notes)
 
 
@@ -114,7 +121,7 @@ def _(answer: Ahead, console: Console, description: str) -> None:
             columns.append(Column(shown(answer.names[j]), cells, right=True))
         console.print()
         show_table(console, columns)
-    _rest(console, steps - MOST_STEPS, "steps")
+    print_rest(console, steps - MOST_STEPS, "steps")
     _notes(console, answer.notes)
 
 
@@ -124,7 +131,7 @@ def _(answer: AdjustmentAnswer, console: Console, description: str) -> None:
     print_head(console, description, f"{counted(len(graph.nodes), 'variable')} · {counted(graph.edge_count, 'edge')}")
     _verdict(console, answer.sentence)
     if answer.sets and answer.rule.has_path:
-        _title(console, "Held fixed, with the effect" if answer.estimates else "Sets to hold fixed")
+        section(console, "Held fixed, with the effect" if answer.estimates else "Sets to hold fixed")
         kinds = _kinds_of_sets(answer)
         rows = range(min(len(answer.sets), MOST_ROWS))
         table = [
@@ -132,26 +139,21 @@ def _(answer: AdjustmentAnswer, console: Console, description: str) -> None:
             Column("", [kinds[k] for k in rows]),
         ]
         if answer.estimates:
-            found = answer.estimates
+            found = answer.estimates[:MOST_ROWS]
             table += [
-                Column("effect", [number(found[k].effect) for k in rows], right=True),
-                Column(
-                    "95 % interval",
-                    [f"{number(found[k].low, 3)} to {number(found[k].high, 3)}" for k in rows],
-                    right=True,
-                    rank=2,
-                ),
+                Column("effect", [number(one.effect) for one in found], right=True),
+                Column("95 % interval", [f"{long(one.low)} to {long(one.high)}" for one in found], right=True, rank=2),
                 Column(
                     "robust",
-                    [percent(found[k].robustness) if found[k].robustness == found[k].robustness else "" for k in rows],
+                    [percent(one.robustness) if one.robustness == one.robustness else "" for one in found],
                     right=True,
                     rank=0,
                 ),
             ]
             if any(one.valid == one.valid for one in found):
-                table.append(Column("valid in", [percent(found[k].valid) for k in rows], right=True, rank=1))
+                table.append(Column("valid in", [percent(one.valid) for one in found], right=True, rank=1))
         show_table(console, table)
-        _rest(console, len(answer.sets) - MOST_ROWS, "sets")
+        print_rest(console, len(answer.sets) - MOST_ROWS, "sets")
         if answer.estimates:
             legend = "robust: what a hidden common cause would have to explain of both for the effect to vanish"
             if any(one.valid == one.valid for one in answer.estimates):
@@ -168,43 +170,31 @@ def _(answer: Changes, console: Console, description: str) -> None:
     )
     _verdict(console, answer.sentence)
     columns = answer.columns
-    rows = range(min(len(columns["variable"]), MOST_ROWS))
-    _title(console, "Equations, most surely changed first")
-    show_table(
-        console,
-        [
-            Column("variable", [shown(columns["variable"][k]) for k in rows]),
-            Column("changed", [", ".join(columns["changed"][k]) or "–" for k in rows], prose=True),
-            Column("level before", [number(columns["level_before"][k]) for k in rows], right=True, rank=4),
-            Column("after", [number(columns["level_after"][k]) for k in rows], right=True, rank=4),
-            Column("error s.d. before", [number(columns["error_sd_before"][k], 3) for k in rows], right=True, rank=3),
-            Column("after", [number(columns["error_sd_after"][k], 3) for k in rows], right=True, rank=3),
-            *(
-                Column(
-                    f"p {part}", [probability(columns[f"corrected_{part}"][k]) for k in rows], right=True, rank=place
-                )
-                for place, part in enumerate(("weights", "level", "variance"))
-            ),
-        ],
-    )
-    _rest(console, len(columns["variable"]) - MOST_ROWS, "equations")
+    section(console, "Equations, most surely changed first")
+    table = [
+        Column("variable", _cells(columns, "variable", shown)),
+        Column("changed", _cells(columns, "changed", lambda parts: ", ".join(parts) or "–"), prose=True),
+        Column("level before", _cells(columns, "level_before"), right=True, rank=4),
+        Column("after", _cells(columns, "level_after"), right=True, rank=4),
+        Column("error s.d. before", _cells(columns, "error_sd_before", long), right=True, rank=3),
+        Column("after", _cells(columns, "error_sd_after", long), right=True, rank=3),
+    ]
+    for rank, part in enumerate(("weights", "level", "variance")):
+        table.append(Column(f"p {part}", _cells(columns, f"corrected_{part}", probability), right=True, rank=rank))
+    show_table(console, table)
+    print_rest(console, len(columns["variable"]) - MOST_ROWS, "equations")
     for what, found in (answer.explained or {}).items():
         assert answer.target is not None
         ends = f"{number(found['before'])} to {number(found['after'])}"
-        _title(console, f"What changed the {what} of {shown(answer.target)}: {ends}")
-        worst = sorted(range(len(found["variable"])), key=lambda k: -abs(found["values"][k]))[:MOST_ROWS]
-        show_table(
-            console,
-            [
-                Column("equation of", [shown(found["variable"][k]) for k in worst]),
-                Column("adds", [number(found["values"][k], 3) for k in worst], right=True),
-                Column(
-                    "95 % interval",
-                    [f"{number(found['low'][k], 3)} to {number(found['high'][k], 3)}" for k in worst],
-                    right=True,
-                ),
-            ],
-        )
+        section(console, f"What changed the {what} of {shown(answer.target)}: {ends}")
+        most = np.argsort(-np.abs(found["values"]), kind="stable")[:MOST_ROWS]
+        parts = {name: [found[name][k] for k in most] for name in ("variable", "values", "low", "high")}
+        table = [
+            Column("equation of", list(map(shown, parts["variable"]))),
+            Column("adds", list(map(long, parts["values"])), right=True),
+            Column("95 % interval", _spans(parts), right=True),
+        ]
+        show_table(console, table)
     _notes(console, answer.notes)
 
 
@@ -212,7 +202,7 @@ def _(answer: Changes, console: Console, description: str) -> None:
 def _(answer: Explanation, console: Console, description: str) -> None:
     print_head(console, description, f"{counted(answer.scored, 'row')} · {counted(len(answer.names), 'variable')}")
     _verdict(console, answer.sentence)
-    _title(console, "Rows")
+    section(console, "Rows")
     rows = range(min(len(answer.rows), MOST_ROWS))
     show_table(
         console,
@@ -222,14 +212,14 @@ def _(answer: Explanation, console: Console, description: str) -> None:
             Column("", [harmless(answer.line(k)) for k in rows], prose=True),
         ],
     )
-    _rest(console, len(answer.rows) - MOST_ROWS, "rows")
+    print_rest(console, len(answer.rows) - MOST_ROWS, "rows")
 
 
 @print_decision.register
 def _(answer: Intervention, console: Console, description: str) -> None:
     print_head(console, description, counted(len(answer.names), "variable"))
     _verdict(console, answer.sentence)
-    _title(console, "Means and standard deviations")
+    section(console, "Means and standard deviations")
     scale = np.where(answer.sd_before > 0.0, answer.sd_before, 1.0)
     most = np.argsort(-np.abs(answer.after - answer.before) / scale, kind="stable")[:MOST_ROWS].tolist()
     table = [
@@ -244,7 +234,7 @@ def _(answer: Intervention, console: Console, description: str) -> None:
     table.append(Column("s.d. before", [number(answer.sd_before[j], 3) for j in most], right=True, rank=1))
     table.append(Column("after", [number(answer.sd_after[j], 3) for j in most], right=True, rank=1))
     show_table(console, table)
-    _rest(console, len(answer.names) - MOST_ROWS, "variables")
+    print_rest(console, len(answer.names) - MOST_ROWS, "variables")
     _notes(console, answer.notes)
 
 
@@ -258,9 +248,14 @@ def _kinds_of_sets(answer: AdjustmentAnswer) -> list[str]:
     ]
 
 
-def _title(console: Console, title: str) -> None:
-    console.print()
-    console.print(Text(title, style="bold"))
+def _cells(columns: Mapping[str, Sequence[Any]], name: str, write: Callable[[Any], str] = number) -> list[str]:
+    """Return the first cells of a column as text."""
+    return [write(value) for value in columns[name][:MOST_ROWS]]
+
+
+def _spans(columns: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Return the cells of intervals."""
+    return [f"{long(low)} to {long(high)}" for low, high in zip(columns["low"], columns["high"], strict=True)]
 
 
 def _verdict(console: Console, sentence: str, light: str = "") -> None:
@@ -274,8 +269,3 @@ def _notes(console: Console, notes: list[str]) -> None:
         console.print()
     for note in notes:
         say(console, harmless(note), style="dim")
-
-
-def _rest(console: Console, count: int, what: str) -> None:
-    if count > 0:
-        say(console, f"… and {count} more {what}: see --json", "  ", style="dim")

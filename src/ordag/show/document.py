@@ -121,7 +121,7 @@ def _padded(said: dict[str, Any], view: View) -> dict[str, Any]:
 
 
 def _pairs(fit: Fit, view: View) -> dict[str, Any]:
-    """The columns of all pairs; interval_level is that of intervals that are from resamples."""
+    """Return the columns of all pairs; interval_level is that of intervals that are from resamples."""
     columns = view.pairs.to_dict()
     if fit.support is None or fit.support.weight_intervals is None:
         return columns

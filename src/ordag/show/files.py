@@ -53,7 +53,7 @@ def _is_standard_input(place: Path) -> bool:
 
 
 def _is_part(place: Path, read: str | PathLike[str]) -> bool:
-    """Whether a path is an input, lies in an input folder, or is another name of a file in it."""
+    """Return whether a path is an input, lies in an input folder, or is another name of a file in it."""
     if read in DATASETS:
         return False
     source = path_of(read)
@@ -67,7 +67,7 @@ def _is_part(place: Path, read: str | PathLike[str]) -> bool:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Whether two paths are one file; if neither exists yet, by name, ignoring case."""
+    """Return whether two paths are one file; if neither exists yet, by name, ignoring case."""
     try:
         if one.exists() or other.exists():
             return one.exists() and other.exists() and os.path.samefile(one, other)

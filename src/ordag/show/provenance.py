@@ -17,7 +17,7 @@ from ordag.bootstrapping import IN_MEMORY
 from ordag.common.settings import declared
 from ordag.common.words import shell_word, spelled
 from ordag.data.datasets import DATASETS
-from ordag.data.reading import COLUMN_LISTS, Reading
+from ordag.data.reading import Reading, setting_words
 from ordag.graph.dag import Dag
 from ordag.knowledge.knowledge import Knowledge
 
@@ -136,7 +136,7 @@ def command_line(fit: Fit, origin: Origin) -> str:
     known, unwritten = declared(type(fit.recipe)), []
     words = ["ordag", "learn", "DATA" if origin.data is None else _file_argument(origin.data), "--method", fit.method]
     for name, value in _changed_reading(fit, origin).items():
-        words += _reading_option(name, value)
+        words += setting_words(name, value)
     for name, value in _changed_settings(fit).items():
         option, typed = f"--{name.replace('_', '-')}", known[name].typed
         if name == "knowledge":
@@ -179,21 +179,6 @@ def _changed_reading(fit: Fit, origin: Origin) -> dict[str, Any]:
 def _changed_settings(fit: Fit) -> dict[str, Any]:
     defaults = {one.name: one.default for one in fields(fit.recipe)}
     return {name: value for name, value in fit.recipe.plain().items() if getattr(fit.recipe, name) != defaults[name]}
-
-
-def _reading_option(name: str, value: Any) -> list[str]:
-    option = f"--{name.replace('_', '-')}"
-    if name in (*COLUMN_LISTS, "na"):
-        plain = all("," not in column and column == column.strip() for column in value)
-        listed = value if len(value) > 1 else (*value, *value)  # only a repeated option takes a name with a comma
-        return [option, ",".join(value)] if plain else [word for one in listed for word in (option, one)]
-    if name in ("transform", "role"):
-        return [word for column, change in value.items() for word in (option, f"{column}={change}")]
-    if name == "strict":
-        return ["--strict"]
-    if name == "header":
-        return ["--no-header"]
-    return [option, "tab" if value == "\t" else str(value)]
 
 
 def _resampling(fit: Fit) -> dict[str, Any]:

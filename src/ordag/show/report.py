@@ -19,7 +19,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from ordag.assumptions.check import Diagnosis, check_fit
-from ordag.assumptions.stability import QUICK
+from ordag.assumptions.stability import QUICK_ESTIMATORS
 from ordag.common.markup import MOST_ROWS, arrow, card, figure, isolated, sentence, table
 from ordag.common.words import counted, number
 from ordag.comparison import Comparison
@@ -126,7 +126,7 @@ def _why_unchecked(fit: Fit, check: bool | None) -> str:
     p = len(fit.names)
     if isinstance(fit.graph, Cpdag):
         return f"{fit.method} gives a class of graphs, which has no equations to check."
-    slow = fit.recipe.needs_rows and fit.settings.get("variance") not in QUICK
+    slow = fit.recipe.needs_rows and fit.settings.get("variance") not in QUICK_ESTIMATORS
     if check is None and (slow or p > MAX_CHECKED_VARIABLES):
         what = "learning again with these settings" if slow else f"checking {counted(p, 'variable')}"
         return f"The checks were skipped, because {what} takes long: ask for them with check=True (--check)."

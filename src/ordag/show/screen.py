@@ -7,8 +7,9 @@ numbers, the least important first, and says which; only then are names wrapped.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from typing import NoReturn
 
 from rich.cells import cell_len, chop_cells
@@ -73,6 +74,25 @@ class Column:
 def print_head(console: Console, description: str, sizes: str) -> None:
     """Print the first line of an answer: what was read, and its size."""
     say(console, Text.assemble(("Ordag", "bold"), f" · {shown(description)} · " if description else " · ", sizes))
+
+
+def as_text(show: Callable[[Console], None], width: int) -> str:
+    """Return what a function prints on a terminal of this width, without colours."""
+    lines = StringIO()
+    show(Console(file=lines, width=width, highlight=False, markup=False, color_system=None))
+    return lines.getvalue().rstrip("\n")
+
+
+def section(console: Console, title: str) -> None:
+    """Print the title of a part of an answer."""
+    console.print()
+    console.print(Text(title, style="bold"))
+
+
+def print_rest(console: Console, count: int, what: str, options: str = "--json") -> None:
+    """Say how many more rows there are than were printed, and which option has them."""
+    if count > 0:
+        say(console, f"… and {count} more {what}: see {options}", "  ", style="dim")
 
 
 def say(console: Console, text: str | Text, indent: str = "", style: str = "") -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from io import StringIO
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -15,7 +14,7 @@ from ordag.common.words import counted, harmless, number, shown
 from ordag.comparison import Comparison
 from ordag.data.roles import ColumnRole, few_values_sentence, set_aside_sentence
 from ordag.evidence.verdict import TIERS, Verdict
-from ordag.show.screen import Column, print_head, say, show_table
+from ordag.show.screen import Column, as_text, print_head, print_rest, say, section, show_table
 from ordag.show.text import (
     arrows,
     differences,
@@ -47,7 +46,7 @@ MOST_ROWS = 40
 MOST_CHANGES = 15
 """Rows of the table of equations that differ."""
 
-ELSEWHERE = "; see --json or --out"
+FILES = "--json or --out"
 
 ARROW_COLUMNS = ("robust", "s.e.", "edge", "p direction", "p edge", "direction", "support", "arrow")
 """Columns of the table of arrows in the order in which a narrow screen drops them; columns not listed go first."""
@@ -73,16 +72,16 @@ def print_fit(
     for sentence in kinds_of_rows(fit):
         say(console, harmless(f"{sentence}."))
     if fit.order is not None:
-        _section(console, "Order, causes first")
+        section(console, "Order, causes first")
         if fit.ordering is not None:
             _print_steps(fit, console)
         else:
             order = present(fit)
             more = f" and {len(order) - MOST_ROWS} more" if len(order) > MOST_ROWS else ""
             say(console, f"{', '.join(map(shown, order[:MOST_ROWS]))}{more}", "  ")
-    _section(console, "Graph")
+    section(console, "Graph")
     _print_graph(fit, console)
-    _section(console, "Arrows")
+    section(console, "Arrows")
     _print_arrows(fit, console)
     _print_groups(fit, console)
     _print_lines(fit, console)
@@ -164,7 +163,7 @@ def print_comparison(
             say(console, Text.assemble((f"{outcome.method}: ", "bold yellow"), harmless(sentence)))
     found = [outcome.method for outcome in comparison.outcomes if outcome.fit is not None]
     if len(found) > 1:
-        _section(console, "Adjacent pairs in common")
+        section(console, "Adjacent pairs in common")
         shared = comparison.shared
         counts = [Column(name, [str(row[k]) for row in shared], right=True, rank=-k) for k, name in enumerate(found)]
         show_table(console, [Column("", found), *counts], elsewhere="; see --json")
@@ -179,14 +178,12 @@ def print_comparison(
         graphs = list(first[0])[2:]
         marks = [Column(name, [row[name] for row in first], right=True, rank=-k) for k, name in enumerate(graphs)]
         show_table(console, [pairs, *marks], elsewhere="; see --json")
-        _print_rest(console, len(differing) - MOST_ROWS, "pairs", "--json")
+        print_rest(console, len(differing) - MOST_ROWS, "pairs")
 
 
 def fit_text(fit: Fit, width: int, *, verbose: bool = False) -> str:
     """Return what `print_fit` prints on a terminal of this width, without colours."""
-    text = StringIO()
-    print_fit(fit, Console(file=text, width=width, highlight=False, markup=False, color_system=None), verbose=verbose)
-    return text.getvalue().rstrip("\n")
+    return as_text(lambda console: print_fit(fit, console, verbose=verbose), width)
 
 
 def _print_aside(columns: Sequence[ColumnRole], console: Console, typed: Callable[[str], str]) -> None:
@@ -196,18 +193,13 @@ def _print_aside(columns: Sequence[ColumnRole], console: Console, typed: Callabl
         say(console, harmless(f"{typed(sentence)}."))
 
 
-def _section(console: Console, title: str) -> None:
-    console.print()
-    console.print(Text(title, style="bold"))
-
-
 def _warn(console: Console, sentence: str) -> None:
     say(console, Text.assemble(("Warning ", "bold yellow"), harmless(sentence)))
 
 
 def _print_levels(fit: Fit, console: Console) -> None:
     """Print the pairs that the graph joins, or that of the means of clusters, beside each other."""
-    _section(console, "Within and between clusters")
+    section(console, "Within and between clusters")
     rows = both_levels(fit)
     if rows:
         first, second, inside, outside, r, s = (list(cells) for cells in zip(*rows[:MOST_ROWS], strict=True))
@@ -219,14 +211,14 @@ def _print_levels(fit: Fit, console: Console) -> None:
             Column("r within", r, right=True, rank=1),
             Column("r between", s, right=True, rank=1),
         ]
-        show_table(console, columns, elsewhere=ELSEWHERE)
-        _print_rest(console, len(rows) - MOST_ROWS, "pairs", "--json")
+        show_table(console, columns, elsewhere=f"; see {FILES}")
+        print_rest(console, len(rows) - MOST_ROWS, "pairs")
     say(console, harmless(levels_in_words(fit)), "  ")
 
 
 def _print_changes(changes: EnvironmentChanges, console: Console) -> None:
     """Print which equations differ between environments, and in what."""
-    _section(console, "Equations that differ between environments")
+    section(console, "Equations that differ between environments")
     rows = differences(changes)
     if not rows:
         say(console, harmless(f"{changes.sentence}."), "  ")
@@ -240,12 +232,7 @@ def _print_changes(changes: EnvironmentChanges, console: Console) -> None:
         Column("p", p_values, right=True, rank=1),
     ]
     show_table(console, columns, elsewhere="; see --json")
-    _print_rest(console, len(changes.found) - MOST_CHANGES, "differences", "--json")
-
-
-def _print_rest(console: Console, count: int, what: str, options: str = "--json or --out") -> None:
-    if count > 0:
-        say(console, f"… and {count} more {what}: see {options}", "  ", style="dim")
+    print_rest(console, len(changes.found) - MOST_CHANGES, "differences")
 
 
 def _print_steps(fit: Fit, console: Console) -> None:
@@ -258,8 +245,10 @@ def _print_steps(fit: Fit, console: Console) -> None:
         Column("variance given earlier", [number(value) for value in columns["variance"][:count]], right=True, rank=2),
         Column("margin to runner-up", [margin(value) for value in columns["margin"][:count]], right=True, rank=0),
     ]
-    show_table(console, [*table, Column("tied with", tied, prose=True)] if any(tied) else table, elsewhere=ELSEWHERE)
-    _print_rest(console, len(columns["node"]) - MOST_ROWS, "steps")
+    show_table(
+        console, [*table, Column("tied with", tied, prose=True)] if any(tied) else table, elsewhere=f"; see {FILES}"
+    )
+    print_rest(console, len(columns["node"]) - MOST_ROWS, "steps", FILES)
     if any(cell.endswith("!") for cell in tied):
         note = "! the graph has an edge among these variables, and the variances do not settle its direction"
         say(console, note, "  ", style="dim")
@@ -271,7 +260,7 @@ def _print_graph(fit: Fit, console: Console) -> None:
         lines = [line for line in lines if line[1]]
     names, pointing = [name for name, _ in lines[:MOST_ROWS]], [line for _, line in lines[:MOST_ROWS]]
     show_table(console, [Column("", names, style="cyan"), Column("", pointing, prose=True)])
-    _print_rest(console, len(lines) - MOST_ROWS, "variables")
+    print_rest(console, len(lines) - MOST_ROWS, "variables", FILES)
 
 
 def _print_arrows(fit: Fit, console: Console) -> None:
@@ -288,8 +277,8 @@ def _print_arrows(fit: Fit, console: Console) -> None:
     for title, cells in edge_cells(fit, count).items():
         rank = ARROW_COLUMNS.index(title) if title in ARROW_COLUMNS else -1
         table.append(Column(title, cells, right=title != "direction", rank=None if title == "weight" else rank))
-    left_out = show_table(console, table, elsewhere=ELSEWHERE)
-    _print_rest(console, len(columns["source"]) - MOST_ROWS, "arrows")
+    left_out = show_table(console, table, elsewhere=f"; see {FILES}")
+    print_rest(console, len(columns["source"]) - MOST_ROWS, "arrows", FILES)
     for sentence in legend(fit, left_out):
         say(console, sentence, "  ", "dim")
 
@@ -297,7 +286,7 @@ def _print_arrows(fit: Fit, console: Console) -> None:
 def _print_groups(fit: Fit, console: Console) -> None:
     if not fit.cause_arrows:
         return
-    _section(console, "Categories as causes")
+    section(console, "Categories as causes")
     cells = group_cells(fit, MOST_ROWS)
     prose = list(cells)[-1]
     ranks = {"F test": 0, "p": 1}
@@ -305,15 +294,15 @@ def _print_groups(fit: Fit, console: Console) -> None:
         Column(title, values, right=title == "p", prose=title == prose, rank=ranks.get(title))
         for title, values in cells.items()
     ]
-    show_table(console, columns, elsewhere=ELSEWHERE)
-    _print_rest(console, len(fit.cause_arrows) - MOST_ROWS, "arrows from categories")
+    show_table(console, columns, elsewhere=f"; see {FILES}")
+    print_rest(console, len(fit.cause_arrows) - MOST_ROWS, "arrows from categories", FILES)
 
 
 def _print_lines(fit: Fit, console: Console) -> None:
     lines = lines_without_direction(fit)
     if not lines:
         return
-    _section(console, "Without direction")
+    section(console, "Without direction")
     first = lines[:MOST_ROWS]
     table = [
         Column("", [shown(a) for (a, _), _ in first]),
@@ -323,4 +312,4 @@ def _print_lines(fit: Fit, console: Console) -> None:
     if any(p_value for _, p_value in first):
         table.append(Column("p edge", [p_value for _, p_value in first], right=True))
     show_table(console, table)
-    _print_rest(console, len(lines) - MOST_ROWS, "edges")
+    print_rest(console, len(lines) - MOST_ROWS, "edges", FILES)

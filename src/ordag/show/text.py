@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.assumptions.clusters import clusters_finding
-from ordag.common.words import counted, harmless, joined, listed, mean_digits, number, percent, probability, shown
+from ordag.common.words import (
+    counted,
+    harmless,
+    joined,
+    listed,
+    mean_digits,
+    number,
+    percent,
+    probability,
+    shown,
+)
 from ordag.data.equations import is_untouched
 from ordag.data.roles import few_values_sentence, set_aside_sentence
 from ordag.data.series import lagged_name
@@ -371,7 +381,7 @@ def kinds_of_rows(fit: Fit) -> list[str]:
     if moments.conditions and "experiment" in column:
         acted = [(one.label, one.root.used) for one in moments.conditions if not is_untouched(one.label)]
         free = sum(one.root.used for one in moments.conditions if is_untouched(one.label))
-        rows = joined([f"{shown(label)} ({counted(count, 'row')})" for label, count in acted], 12)
+        rows = joined([f"{shown(label)} ({counted(count, 'row')})" for label, count in acted], 12) or "none"
         said.append(f"Experiments by {column['experiment']}: {rows}; {counted(free, 'row')} untouched")
     elif moments.conditions and "environment" in column:
         said.append(f"Relations within {counted(len(moments.conditions), 'environment')} by {column['environment']}")

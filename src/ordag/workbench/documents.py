@@ -58,7 +58,7 @@ def brief(fit: Fit, origin: Origin, *, layout: bool, whole: bool = False) -> dic
 
 
 def is_pending(fit: Fit) -> bool:
-    """Whether parts of the document take time and are not known yet."""
+    """Return whether parts of the document take time and are not known yet."""
     if not fit.result.is_complete(fit):
         return True
     if "verdict" in vars(fit) or not fit.recipe.linear or fit.result.by_probabilities:
@@ -111,7 +111,7 @@ def _scale_sentence(before: Fit, after: Fit, changed: Mapping[str, NDArray[np.in
     ]
     logs = any(change == "log" for change in after.transform.values())
     what = "the change of units" if not logs else "the change of scales"
-    count = f"Through {what}: {', '.join(counts)}." if counts else f"{what[0].upper()}{what[1:]} changes no arrow."
+    count = f"After {what}: {', '.join(counts)}." if counts else f"{what[0].upper()}{what[1:]} changes no arrow."
     if after.method != before.method:
         return f"{count} The method changed as well."
     if isinstance(after.graph, Cpdag):

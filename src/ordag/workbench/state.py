@@ -109,14 +109,8 @@ def read_state(given: Any) -> State:
         None if columns is None else _columns(columns),
         _transform(_entries(found, "transform")),
         _knowledge(_entries(found, "knowledge")),
-        _labels(found.get("left_out", [])),
+        tuple(dict.fromkeys(_names(found.get("left_out", []), "left_out"))),
     )
-
-
-def _labels(given: Any) -> tuple[str, ...]:
-    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
-        raise RequestError(f"left_out is {short(given)}: it is a list of texts.")
-    return tuple(dict.fromkeys(given))
 
 
 def read_json(body: bytes) -> Any:

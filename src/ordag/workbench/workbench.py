@@ -303,7 +303,7 @@ class Workbench:
 
 
 def _is_quick(table: Table, recipe: MethodSettings) -> bool:
-    """Whether a thread may learn this: a search without a bound on its time needs a process, which can be stopped."""
+    """Return whether a thread may learn this: a search without a bound on its time needs a process, which can be stopped."""
     p = len(table.names)
     if recipe.needs_rows:
         return False

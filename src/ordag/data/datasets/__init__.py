@@ -77,6 +77,15 @@ DATASETS = {
             terms="Published data; the package it was taken from is under the 3-clause BSD licence",
             labels=("race",),
         ),
+        Dataset(
+            name="autompg",
+            rows=392,
+            columns=("mpg", "cylinders", "displacement", "horsepower", "weight", "acceleration"),
+            title="Miles per gallon of 392 models of cars from 1970 to 1982, with their engines, weight in pounds, year and origin",
+            source="J. R. Quinlan (1993), Combining instance-based and model-based learning; taken from the Python package ISLP",
+            terms="Published data (UCI Machine Learning Repository, CC BY 4.0); the package it was taken from is under a BSD licence",
+            labels=("year", "origin"),
+        ),
     )
 }
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.checks import as_list, check_text, short
-from ordag.common.words import cut, did_you_mean, quoted, typed_list
+from ordag.common.words import cut, did_you_mean, quoted, typed
 from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading, without
 from ordag.data.roles import MOST_COMMON, MOST_LEVELS, Levels
@@ -183,7 +183,7 @@ def _choice(usable: Sequence[str], refused: Sequence[str], limit: int = 6) -> st
     setting, names = ("columns", usable) if len(usable) <= limit else ("drop", refused)
     if not names:
         return "remove it"
-    return f"use {setting}={list(names)!r} ({typed_list(f'--{setting}', names)} on the command line)"
+    return f"use {setting}={list(names)!r} ({typed(f'--{setting}', list(names))} on the command line)"
 
 
 def arrow_kind(type_: Any) -> Kind | None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ordag.common.arrays import Array
-from ordag.common.words import counted, cut, quoted, typed_list
+from ordag.common.words import counted, cut, quoted, typed
 from ordag.data.reading import DECIMAL_COMMA, Reading, without
 from ordag.data.sources.choosing import choose
 from ordag.data.sources.columns import (
@@ -216,9 +216,7 @@ def _bad_cells(found: Sequence[tuple[int, str]]) -> Kind:
     cells = list(dict.fromkeys(value.strip() for _, value in found))
     if len(cells) > MOST_CELLS:
         return Kind(f"{some}{more}", CORRECT, role="refused")
-    advice = (
-        f"{CORRECT} To take such cells for missing, na={cells!r} ({typed_list('--na', cells)} on the command line)."
-    )
+    advice = f"{CORRECT} To take such cells for missing, na={cells!r} ({typed('--na', cells)} on the command line)."
     return Kind(f"{some}{more}", advice, Remedy(f"take {quoted(cells)} for missing", {"na": cells}), "refused")
 
 

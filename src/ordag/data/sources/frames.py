@@ -60,7 +60,7 @@ OBJECTS = {  # by the class of the Python objects in a column
     datetime.time: TIMES,
     datetime.timedelta: TIMES,
 }
-NUMBERS = (int, float, Decimal, np.number)
+NUMBER_TYPES = (int, float, Decimal, np.number)
 MISSING = Kind("no value at all")
 
 
@@ -228,7 +228,7 @@ def _kind(column: Any) -> Kind | None:
     for type_, kind in OBJECTS.items():
         if all(isinstance(value, type_) for value in values[:100]):
             return kind
-    others = [value for value in values if not isinstance(value, NUMBERS) or isinstance(value, bool)]
+    others = [value for value in values if not isinstance(value, NUMBER_TYPES) or isinstance(value, bool)]
     if not others:
         return LONG if any(isinstance(value, int) and abs(value) > LARGEST_EXACT for value in values) else None
     if len(others) < len(values) and isinstance(others[0], str):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ordag.common.arrays import Mask
 from ordag.common.bits import members, union, unpacked_columns
+from ordag.graph.partly_directed import compelled_parents
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,28 +124,17 @@ class Essential:
 
 
 def essential(dag: Sequence[int], order: Sequence[int] | None = None) -> Essential:
-    r"""Return the class of the DAG with parents dag[j] of j, as bitmasks (Chickering 1995, Label-Edges).
+    """Return the class of the DAG with parents dag[j] of j, as bitmasks.
 
-    Take the nodes y in a topological order, and let x be the last of y's parents $P_y$ in it, with compelled parents
-    $C_x$. If $C_x \not\subseteq P_y$ or $P_y \not\subseteq P_x \cup \{x\}$, every arrow into y is compelled;
-    otherwise those from $C_x$ are. `order` may be an order that was topological for a similar graph: it saves time.
+    `order` may be an order that was topological for a similar graph: it saves time.
     """
     p = len(dag)
     order = _topological(dag, range(p) if order is None else order)
-    place = [0] * p
-    for position, node in enumerate(order):
-        place[node] = position
-    parents = [0] * p
+    parents = compelled_parents(dag, order)
     children = [0] * p
     neighbours = [0] * p
     for y in order:
-        if not dag[y]:
-            continue
-        nodes = members(dag[y])
-        x = max(nodes, key=place.__getitem__)
-        new_collider = parents[x] & ~dag[y] or dag[y] & ~(dag[x] | 1 << x)
-        parents[y] = dag[y] if new_collider else parents[x]
-        for node in nodes:
+        for node in members(dag[y]):
             if parents[y] >> node & 1:
                 children[node] |= 1 << y
             else:

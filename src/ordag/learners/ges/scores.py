@@ -18,7 +18,7 @@ from ordag.learners.ges.essential import Essential
 from ordag.learners.regressions import COLLINEAR, Regressions
 from ordag.order.rounding import HOPELESS, noise
 
-MEMORY = 2**27
+MOST_CACHE_BYTES = 2**27
 """Bytes of score differences that are cached; the least recently used are dropped first."""
 
 DOUBTFUL = 1.0
@@ -42,7 +42,7 @@ class Scores:
         self.unit = penalty * math.log(moments.n) / 2
         self.evaluated = 0
         self.regressions = Regressions(moments.R, moments.n)
-        size = MEMORY // (32 * self.p + 256)
+        size = MOST_CACHE_BYTES // (32 * self.p + 256)
         self.adding = lru_cache(size)(self._adding)
         self.dropping = lru_cache(size)(self._dropping)
 

@@ -82,7 +82,9 @@ class Redrawn:
         self._rows: Array | None = None
         self._holed: Reweighted | None = None
         if rows is not None and np.isnan(rows).any():
-            self._holed = Reweighted(rows, moments.mean, moments.R.T @ moments.R / n)
+            self._holed = Reweighted(
+                rows, moments.mean, moments.R.T @ moments.R / n, 0.0 if moments.holes is None else moments.holes.prior
+            )
             self._count = len(rows)
             self._own = self._near_of(np.full(len(rows), 1.0 / len(rows)))
             self._share = float(np.sqrt(min(1.0, len(rows) / moments.rows)))

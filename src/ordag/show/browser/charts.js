@@ -23,7 +23,7 @@ export function drawChart(chart) {
 }
 
 /** Round numbers within a range. */
-export function ticks(least, most, count = 4) {
+function ticks(least, most, count = 4) {
   const span = most - least || 1,
     rough = span / count,
     power = 10 ** Math.floor(Math.log10(rough));

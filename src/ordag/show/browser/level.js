@@ -1,7 +1,7 @@
 // Which pairs are joined at a level, and how many of them chance alone would give: as `parents/by_tests.py` has it.
 
 /** The largest p-value that counts. `ranked` are the p-values of the pairs that were tested, least first. */
-export function thresholdOf(correction, level, pairs, ranked) {
+function thresholdOf(correction, level, pairs, ranked) {
   if (correction === "bonferroni") return level / Math.max(pairs, 1);
   if (correction !== "bh") return level;
   let found = -1;

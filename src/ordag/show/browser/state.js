@@ -124,7 +124,7 @@ export function pairOf(doc, a, b) {
 }
 
 /** The layout of a document by the names of its variables: places, the points that long edges pass, and which edges it knew. */
-export function layoutOf(doc) {
+function layoutOf(doc) {
   if (!doc.layout) return null;
   const way = (a, b) => JSON.stringify([keyOf(doc, a), keyOf(doc, b)]);
   const { source, target, kind } = doc.pairs;

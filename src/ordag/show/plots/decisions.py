@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordag.common.words import number
+from ordag.common.words import joined, number
 from ordag.decisions.changing import PARTS, Changes
 from ordag.errors import SettingError
 from ordag.model.effects import check_pair
@@ -27,7 +27,7 @@ MOST_BENCHMARKS = 6
 LEAST_MOVE = 0.05
 """The share of the estimate that a hidden cause has to move to be drawn."""
 
-CLOSE = 0.1
+CLOSE_HEIGHTS = 0.1
 """Marks whose heights differ by less than this share would cover each other's names."""
 
 LONGEST_AXIS, SHORTEST_AXIS = 0.95, 0.1
@@ -73,7 +73,9 @@ def _benchmarks(found: Sensitivity) -> list[Benchmark]:
     moving = [one for one in known if abs(found.estimate - one.estimate) > LEAST_MOVE * abs(found.estimate)]
     kept: list[Benchmark] = []
     for one in sorted(moving, key=lambda one: -abs(found.estimate - one.estimate)):
-        near = (abs(one.share_of_target - other.share_of_target) < CLOSE * other.share_of_target for other in kept)
+        near = (
+            abs(one.share_of_target - other.share_of_target) < CLOSE_HEIGHTS * other.share_of_target for other in kept
+        )
         if not any(near) and len(kept) < MOST_BENCHMARKS:
             kept.append(one)
     return kept
@@ -84,7 +86,8 @@ def contours(found: Sensitivity, axes: NewAxes) -> Axes:
     from matplotlib.ticker import MaxNLocator
 
     names = labels([found.source, found.target, *found.given])
-    marks = _benchmarks(found)
+    every = _benchmarks(found)
+    marks = [one for one in every if max(one.share_of_cause, one.share_of_target) <= LONGEST_AXIS]
     ends = [
         float(np.clip(1.25 * max([found.robustness, *shares], default=0.0), SHORTEST_AXIS, LONGEST_AXIS))
         for shares in ([one.share_of_cause for one in marks], [one.share_of_target for one in marks])
@@ -96,7 +99,7 @@ def contours(found: Sensitivity, axes: NewAxes) -> Axes:
         one for one in MaxNLocator(10).tick_values(height.min(), height.max()) if abs(one) > 1e-9 * np.ptp(height)
     ]
     lines = ax.contour(across, up, height, levels=levels, colors=GREY, linewidths=0.7)
-    ax.clabel(lines, fontsize=9, fmt=lambda value: number(value, 2))
+    ax.clabel(lines, fontsize=9, fmt=lambda value: number(value, 6))
     if height.min() < 0.0 < height.max() or height.max() > 0.0 > height.min():
         ax.contour(across, up, height, levels=[0.0], colors=VERMILION, linewidths=1.6)
         ax.plot([], [], color=VERMILION, linewidth=1.6, label="effect of zero")
@@ -111,6 +114,10 @@ def contours(found: Sensitivity, axes: NewAxes) -> Axes:
             clip_on=False,
             label="a hidden cause as strong as",
         )
+    off = {one.name for one in every if one not in marks}
+    beyond = [names[name] for name in found.given if name in off or found.benchmark(name) is None]
+    if beyond:
+        ax.plot([], [], " ", label=f"beyond the picture: as strong as {joined(beyond, 3)}")
     for one in marks:
         place = (one.share_of_cause, one.share_of_target)
         left = place[0] > 0.7 * ends[0]
@@ -125,8 +132,10 @@ def contours(found: Sensitivity, axes: NewAxes) -> Axes:
     ax.set_xlabel(f"of {names[found.source]}, a hidden cause explains", **PLAIN)
     ax.set_ylabel(f"of {names[found.target]}, a hidden cause explains", **PLAIN)
     title = f"effect of {names[found.source]} on {names[found.target]}\nwith a hidden common cause of any strength"
+    if found.given:
+        title += f"; held fixed: {joined([names[name] for name in found.given], 3)}"
     ax.set_title(title, loc="left", **PLAIN)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False, fontsize=9)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2 if beyond else 3, frameon=False, fontsize=9)
     return ax
 
 

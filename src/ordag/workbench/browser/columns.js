@@ -18,7 +18,7 @@ const WHY =
   "A unit changes how much a column varies. This method puts the variable that varies least, given the others, first: larger numbers move a column towards the end, smaller ones to the front.";
 
 /** The change of a column's unit, in words. */
-export function unitWords(change) {
+function unitWords(change) {
   if (change === undefined || change === 1) return "original unit";
   if (typeof change === "string") return change === "log" ? "logarithm" : "standardised";
   return change > 0 && change < 1 && Number.isInteger(1 / change) ? `÷ ${number(1 / change)}` : `× ${number(change)}`;

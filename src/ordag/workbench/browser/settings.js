@@ -21,7 +21,7 @@ export const titleOf = (name) => TITLES.get(name) ?? name.replaceAll("_", " ");
 const wordOf = (value) => WORDS.get(value) ?? String(value);
 
 /** Rewrite the settings in a sentence, such as units='commensurable' (--units commensurable), as the controls of this page. */
-export function inPageWords(text) {
+function inPageWords(text) {
   return text
     .replace(/\b([a-z_]+)='([\w-]+)'(?: \(--[^()]*\))?/g, (_, name, value) =>
       name === "method" ? `the method ${value}` : `${titleOf(name)} set to “${wordOf(value)}” under Method`,
@@ -42,7 +42,7 @@ export function verdictInPageWords(doc) {
 }
 
 /** The method that found the graph: the one that "auto" chose. */
-export const methodTaken = (bench) => bench.page?.doc.again.settings.find(([name]) => name === "method")?.[1] ?? bench.state.method;
+const methodTaken = (bench) => bench.page?.doc.again.settings.find(([name]) => name === "method")?.[1] ?? bench.state.method;
 
 export function createSettings(box, bench) {
   let drag = 0,
