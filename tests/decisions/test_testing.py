@@ -318,3 +318,15 @@ def test_a_graph_with_a_column_of_text_is_told_to_leave_it_out(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,c\n" + "\n".join(f"{k},{k * k % 7},{'xy'[k % 2]}" for k in range(20)))
     with pytest.raises(ColumnError, match=r"column 'c' holds text: only numbers can be used\. Leave it out\."):
         ordag.test("a -> b -> c", tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    "ask", [ordag.test, lambda *given, **reading: ordag.adjust(given[0], "a", "b", given[1], **reading)]
+)
+def test_a_graph_at_one_time_is_not_held_against_rows_with_earlier_values(ask):
+    rng = np.random.default_rng(1)
+    a = np.cumsum(rng.standard_normal(60))
+    table = {"a": a, "b": a + rng.standard_normal(60)}
+    with pytest.raises(SettingError, match="takes a graph of variables at one time: leave lags out"):
+        ask("a -> b", table, lags=1)
+    ask("a -> b", table, difference=1)  # differences are rows of one time

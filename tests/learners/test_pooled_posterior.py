@@ -420,6 +420,10 @@ def test_a_resample_is_not_searched_from_a_graph_that_is_far_worse(monkeypatch):
         searched.clear()
         resampled.Resampled(replace(result, optima=(result.best, second)), X).run([np.random.SeedSequence(1)])
         assert searched == expected
+    ends = tuple(replace(same, score=result.best.score + k) for k in range(1, 6))
+    searched.clear()
+    resampled.Resampled(replace(result, ends=ends), X).run([np.random.SeedSequence(1)])
+    assert searched[:4] == [result.best, *ends[:3]]
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from strategies.tables import tables
 from ordag import Moments, learn, simulate
 from ordag.data.table import Table
 from ordag.graph import Dag, hamming, to_cpdag
+from ordag.learners.order_search.engine import OrderSearch
 from ordag.learners.pooled import search
 from ordag.learners.pooled.search import pooled_search
 from ordag.order import find_order
@@ -211,6 +212,40 @@ def test_the_same_seed_gives_the_same_answer():
     assert stated.to_json() == first.to_json()
     streams = [learn(X, method="pooled", draws=30, seed=np.random.default_rng(4)).probabilities for _ in range(2)]
     np.testing.assert_array_equal(streams[0].arrows, streams[1].arrows)
+
+
+@pytest.mark.slow
+def test_several_chains_of_restarts_keep_every_good_graph_that_they_end_in(monkeypatch):
+    """Of the first table chains of restarts find two graphs about as often, 0.5 apart; of the second always the same one."""
+    drawn = {"degree": 4, "weights": (0.2, 1.0), "variances": (1.0, 20.0)}
+    two, one = (simulate("erdos-renyi", 20, 300, seed, **drawn).X for seed in (8005, 8000))
+    two, one = two / two.std(axis=0), one / one.std(axis=0)
+    begun, restart = [], OrderSearch.restart
+
+    def spied(self, score, best, *given, **named):
+        begun.append(best)
+        return restart(self, score, best, *given, **named)
+
+    monkeypatch.setattr(OrderSearch, "restart", spied)
+    single = learn(two, method="pooled", draws=0).result
+    assert (len(begun), single.ends) == (1, ())
+    begun.clear()
+    found = learn(two, method="pooled", draws=1).result
+    assert len(begun) == search.MOST_CHAINS
+    assert len({tuple(start.order) for start in begun}) > 2
+    assert found.best.score <= single.best.score + 1e-9
+    scores = [found.best.score, *(end.score for end in found.ends)]
+    assert len(scores) > 1
+    assert (np.diff(scores) > 1e-6).all()
+    for end in found.ends:
+        assert found.fitted(end.parents).score == pytest.approx(end.score)
+    begun.clear()
+    assert learn(one, method="pooled", draws=1).result.ends == ()
+    assert len(begun) == search.FEWEST_CHAINS
+    monkeypatch.setattr(search, "WORK_OF_CHAINS", 0)
+    begun.clear()
+    learn(one, method="pooled", draws=1)
+    assert len(begun) == 1
 
 
 @pytest.mark.thorough

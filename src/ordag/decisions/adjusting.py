@@ -14,7 +14,7 @@ from ordag.common.words import listed, share, shown
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.decisions.answer import Answer
-from ordag.decisions.given_graph import given_graph
+from ordag.decisions.given_graph import at_one_time, given_graph
 from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.adjustment import MOST_SETS, Adjustment
@@ -162,6 +162,7 @@ def adjust(graph: Any, source: str, target: str, data: Any = None, **reading: An
     >>> ordag.adjust(graph, "smoke", "cancer").rule.optimal
     ('gene',)
     """
+    at_one_time(reading, "adjust")
     known, fit = given_graph(graph)
     rule = Adjustment(known, source, target)
     sets = _sets(rule)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from ordag.common.checks import short
 from ordag.common.words import in_marks, shown, spelled
 from ordag.data.sources.paths import path_of
-from ordag.errors import GraphError, GraphFormatError, UnreadableError
+from ordag.errors import GraphError, GraphFormatError, SettingError, UnreadableError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
@@ -46,6 +47,16 @@ def given_graph(graph: Any) -> tuple[AnyGraph, Fit | None]:
     raise GraphError(
         f"graph={short(graph)}: give a Dag, a Cpdag, a Fit, a graph of networkx, text, or the path of a file."
     )
+
+
+def at_one_time(reading: Mapping[str, Any], what: str) -> None:
+    """Refuse lags, which a graph of variables at one time has no place for."""
+    if reading.get("lags"):
+        raise SettingError(
+            f"{what} takes a graph of variables at one time: leave lags out (difference and season may stay). For what follows from a "
+            "change over time ask fit.response (ordag effect … --steps 12).",
+            ["lags"],
+        )
 
 
 def _read(graph: str | PathLike[str]) -> tuple[AnyGraph, Fit | None]:

@@ -14,7 +14,7 @@ from ordag.data.moments import Moments
 from ordag.data.profile import Rows
 from ordag.data.table import Table
 from ordag.decisions.claims import broken, given_parents, holm, two_sided, unit_root, whole
-from ordag.decisions.given_graph import AnyGraph, any_dag, given_graph
+from ordag.decisions.given_graph import AnyGraph, any_dag, at_one_time, given_graph
 from ordag.decisions.mending import best_change
 from ordag.decisions.tested_graph import Baseline, GraphTest
 from ordag.errors import DataError, GraphError, SettingError
@@ -59,6 +59,7 @@ def test(
     level = as_number(level)
     if not 0.0 < level < 1.0:
         raise SettingError(f"level={short(level)}: give a number between 0 and 1.")
+    at_one_time(reading, "test")
     graph, fit = given_graph(graph)
     if len(graph.nodes) < 2:
         raise GraphError(

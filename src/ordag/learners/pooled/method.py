@@ -29,7 +29,7 @@ from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.cause_resampling import CausedPosterior
 from ordag.learners.pooled.cause_search import search_with_causes
 from ordag.learners.pooled.consensus import LIKELY
-from ordag.learners.pooled.posterior import Posterior
+from ordag.learners.pooled.posterior import Posterior, usual_draws
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import PooledResult, pooled_search
 from ordag.learners.pooled.variances import ROWS_PER_PARENT
@@ -196,7 +196,10 @@ def pooled(
     }
     result: PooledResult
     if categories is None:
-        result = pooled_search(ordering, pairs=pairs, equations=equations, environments=environments, **given)
+        several = settings.has_probabilities and (settings.draws is not None or usual_draws(len(moments.names)) > 0)
+        result = pooled_search(
+            ordering, pairs=pairs, several=several, equations=equations, environments=environments, **given
+        )
     else:
         result = search_with_causes(ordering, categories, rules or free_rules(categories), **given)
     remarks = () if equations is None else tuple(equations.remarks)

@@ -56,8 +56,9 @@ dense graphs effects cancel, and an arrow that only seems to be missing turns ot
 ROWS_EACH = 6
 """Resamples of strength s are as far from the table as tables of n/s² rows: beyond s = 0.9 these are so many for each variable at least."""
 
-STARTS = 2
-"""Graphs of the table that the search in a resample begins with."""
+STARTS, MOST_ENDS = 2, 3
+"""Graphs of the table that the search in a resample begins with: the best and one that a start reached, and where chains of restarts ended
+in others so many of these."""
 
 FAR, REACH = 100.0, 3.0
 """The second is left out if its score was higher by the first number, and in the resample lies above the lowest so far by so many times
@@ -395,7 +396,7 @@ class Resampled:
             used.append(OrderSearch(C, scale, which=self.which, root=root, known=self.masks, **self.limits))
         search = used[0]
         search.renew(C, scale, root)
-        first, *others = self.found.optima[:STARTS]
+        first, *others = (*self.found.optima[:1], *self.found.ends[:MOST_ENDS], *self.found.optima[1:STARTS])
         best = search.descend_once(self.score, first)
         for other in others:
             if other.score < first.score + FAR or self._in_reach(search, best, first, other):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from ordag.graph.links import Links
 from ordag.graph.partly_directed import completed, meek
 from ordag.knowledge.masks import Constraints
 from ordag.learners.causes import FoundCauses
-from ordag.learners.order_search.engine import Optimum, OrderSearch
+from ordag.learners.order_search.engine import LEAST_GAIN, Optimum, OrderSearch
 from ordag.learners.pooled.changed_search import descend_with_changes, restart_with_changes, starts_with_changes
 from ordag.learners.pooled.environments import Changed
 from ordag.learners.pooled.exact import (
@@ -68,6 +69,10 @@ ROWS_FOR_SPARSE, MOST_FOR_SPARSE = 2, 200
 MOST_ELIMINATED = 100
 """Variables up to which the first start has parents by backward elimination; beyond, by tests, which take no time."""
 
+FEWEST_CHAINS, MOST_CHAINS, WORK_OF_CHAINS = 4, 8, 2**29
+"""Chains of restarts where there are to be resamples, all but the first from random orders unless there is knowledge. There are more where
+not all of them end in graphs of one score; none begins after so many multiplications, roughly, which is half a second."""
+
 MOST_FOR_ALL_SETS = 8
 """Variables up to which all sets of parents are enumerated: a tenth of a second, without the compiled search."""
 
@@ -82,8 +87,9 @@ LEAST_HIDDEN, MOST_HIDDEN = 4, 60
 class PooledResult(Problem, Result):
     """The best graph and how it was reached. Variables are numbered as in `moments`, which has them in the order by conditional variance.
 
-    starts: the score that each start reached. start: the one that the best graph comes from. kicks: the number of restarts.
+    starts: the score that each start reached. start: the one that the best graph comes from, or "restarts". kicks: the number of restarts.
     optima: the best graph, and the others that the starts reached. free: the best graph found when error variances carry no information.
+    ends: the other graphs in which chains of restarts ended, the best first.
     equations: the moments of each variable's equation, where they are not `moments`. labels: what the sampled rows are.
     environments: those between which equations may differ; `equations` are then those that they share in the best graph.
     """
@@ -98,6 +104,7 @@ class PooledResult(Problem, Result):
     equations: Equations | None = None
     labels: RowLabels | None = None
     environments: Environments | None = None
+    ends: tuple[Optimum, ...] = ()
 
     @property
     def best(self) -> Optimum:
@@ -234,6 +241,7 @@ def pooled_search(
     environments: Environments | None = None,
     labels: RowLabels | None = None,
     pairs: int | None = None,
+    several: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> PooledResult:
     """Search for the graph of the lowest pooled score (`PooledScore`) over orders of the variables.
@@ -258,6 +266,7 @@ def pooled_search(
     environments: those between which equations may differ, instead.
     labels: what the rows are that resamples draw from.
     pairs: of variables that can be joined, where knowledge leaves few: the edge prior is over these.
+    several: run several chains of restarts, so that resamples can begin with all good graphs of the table.
     """
     moments, known, groups = _by_position(ordering, known, groups)
     scarce = ordering.factor is None
@@ -280,7 +289,13 @@ def pooled_search(
     )
 
     def result(
-        found: dict[str, Optimum], start: str, best: Optimum, free: Optimum, tried: int = 0, warning: str | None = None
+        found: dict[str, Optimum],
+        start: str,
+        best: Optimum,
+        free: Optimum,
+        tried: int = 0,
+        warning: str | None = None,
+        ends: Sequence[Optimum] = (),
     ) -> PooledResult:
         best = replace(best, order=problem.topological(best.parents))
         # one descent often ends far above the class of the best graph, even under its own score
@@ -289,7 +304,8 @@ def pooled_search(
         scores = {name: one.score for name, one in found.items()}
         shared = equations if changed is None else changed.equations(best.parents)
         given = problem.score, variances, known, moments, scores, start, tried, optima, free, warning, shared, labels
-        return PooledResult(*given, environments)
+        others = tuple(b for a, b in pairwise(ends) if b.score > a.score + LEAST_GAIN)
+        return PooledResult(*given, environments, others)
 
     if moments.p <= MOST_VARIABLES:
         best, free = best_of_all_graphs(problem), best_of_all_graphs(free_problem)
@@ -327,23 +343,51 @@ def pooled_search(
 
     if kicks is None and moments.p > MOST_RESTARTED:
         kicks = 0
+    ends = [best]
+
+    def restarted(begin: Optimum, seed: Any) -> tuple[Optimum, int]:
+        in_vain = min(FEWEST_IN_VAIN + moments.p, MOST_IN_VAIN) if kicks is None else kicks
+        lowest, tried = search.restart(
+            score, begin, in_vain, seed, progress=lambda lowest: progress(f"pooled: restarts, score {lowest:.6g}")
+        )
+        return _polished(problem.fitted(lowest.parents, lowest.order), search, problem), tried
+
     if changed is not None:
         if kicks != 0:
             best, tried = restart_with_changes(problem, changed, best, kicks, seed, progress)
+    elif not overruled() and kicks != 0:
+        until = search.work + WORK_OF_CHAINS
+        best, tried = restarted(best, seed)
+        begins, ends = sorted(found, key=lambda name: found[name].score), [best]
+        random = np.random.default_rng(_child(seed, 0))
+        while several and len(ends) < (FEWEST_CHAINS if _one_score(ends) else MOST_CHAINS) and search.work < until:
+            begin = found[begins[len(ends) % len(begins)]]
+            if known is None:
+                [[begin]] = search.descend(
+                    ((score,), problem.fitted(problem.masks[1], random.permutation(moments.p).tolist()))
+                )
+                begin = problem.fitted(begin.parents, begin.order)
+            end, more = restarted(begin, _child(seed, len(ends)))
+            if end.score < best.score - LEAST_GAIN:
+                start, best = "restarts", end
+            tried += more
+            ends = sorted([*ends, end], key=lambda one: one.score)
     elif not overruled():
-        if kicks != 0:
-            best, tried = search.restart(
-                score,
-                best,
-                min(FEWEST_IN_VAIN + moments.p, MOST_IN_VAIN) if kicks is None else kicks,
-                seed,
-                progress=lambda lowest: progress(f"pooled: restarts, score {lowest:.6g}"),
-            )
-            best = problem.fitted(best.parents, best.order)
         best = _polished(best, search, problem)
     if changed is None and overruled():
-        start, best = first, starts[first]
-    return result(found, start, best, free, tried, search.warning)
+        start, best, ends = first, starts[first], []
+    return result(found, start, best, free, tried, search.warning, ends)
+
+
+def _one_score(ends: Sequence[Optimum]) -> bool:
+    """Return whether the last graph has the score of the first; they are sorted by it."""
+    return ends[-1].score < ends[0].score + LEAST_GAIN
+
+
+def _child(seed: Any, number: int) -> np.random.SeedSequence:
+    """Return the seed of one more chain of restarts."""
+    root = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+    return np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, number))
 
 
 def _polished(best: Optimum, search: OrderSearch, problem: Problem) -> Optimum:
