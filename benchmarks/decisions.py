@@ -310,7 +310,10 @@ def run() -> str:
         "its effect",
         "effects of two causes at once",
     )
-    held = [[what, *(percent(asked[n][known][k]) for known in (0, 1) for n in ROWS_OF_QUESTIONS)] for k, what in enumerate(words)]
+    held = [
+        [what, *(percent(asked[n][known][k]) for known in (0, 1) for n in ROWS_OF_QUESTIONS)]
+        for k, what in enumerate(words)
+    ]
     head = [f"{which}, n = {n:,}" for which in ("graph known", "learned") for n in ROWS_OF_QUESTIONS]
     return f"""## Decisions: sizes, powers, intervals
 
