@@ -244,3 +244,6 @@ def test_a_later_object_of_a_bag_that_is_no_table_is_named():
         UnreadableError, match="partition 1 of the Dask bag holds an object of type int: expected an Arrow"
     ):
         ordag.Moments.scan(bag.from_delayed([dask.delayed([table]), dask.delayed([table, 3])]))
+    text = table.set_column(0, table.column_names[0], pa.array(["x"] * len(table)))
+    with pytest.raises(ColumnError, match="partition 1 of the Dask bag, part 2: "):
+        ordag.Moments.scan(bag.from_delayed([dask.delayed([table]), dask.delayed([table, text])]))

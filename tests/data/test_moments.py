@@ -51,6 +51,13 @@ def test_merging_in_any_order_and_grouping_is_the_whole(X, data):
     np.testing.assert_allclose(parts[0].R, whole.R, rtol=1e-8, atol=1e-9)
 
 
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e6])
+def test_the_spread_is_the_length_of_each_centred_column(size):
+    X = size * np.random.default_rng(3).normal(size=(30, 3)) * [1.0, 2.0, 0.1]
+    for moments in (Moments.from_rows(X), Moments.from_covariance(np.cov(X.T), 30)):
+        np.testing.assert_allclose(moments.spread, np.sqrt(30) * X.std(axis=0))
+
+
 def test_streaming_keeps_the_digits_of_ill_conditioned_rows():
     X = simulate("homogeneous", 60, 5000, 1).X
     total = Accumulator(60)

@@ -48,7 +48,7 @@ from ordag.total_effects import learned_for_effect
 @DATA
 @click.option(
     "--from",
-    "sources",
+    "source",
     required=True,
     multiple=True,
     help="Name of the cause. Several (with commas between them, or typed several times) are set together.",
@@ -81,7 +81,7 @@ from ordag.total_effects import learned_for_effect
 @AS_JSON
 def effect(
     data: str | list[str],
-    sources: tuple[str, ...],
+    source: tuple[str, ...],
     target: str,
     level: float,
     interval: str | None,
@@ -124,16 +124,16 @@ def effect(
             f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order for one of its graphs, "
             "--whole-class for all, or choose another method."
         )
-    if whole_class or len(sources) > 1 or "," in sources[0]:
+    if whole_class or len(source) > 1 or "," in source[0]:
         others = {"--steps": steps, "--replicates": replicates, "--plot": plot}
         others |= {"--interval": interval} if whole_class else {}
         unused = [name for name, value in others.items() if value is not None]
         with Progress() as progress:
             fit = loaded_or_learned(data, method, reading | settings, progress)
-        if whole_class or len(sources) > 1 or sources[0] not in fit.names:
-            _print_several(data, fit, sources, target, level, interval, whole_class, unused, as_json)
+        if whole_class or len(source) > 1 or source[0] not in fit.names:
+            _print_several(data, fit, source, target, level, interval, whole_class, unused, as_json)
             return
-    source = sources[0]
+    cause = source[0]
     if steps is not None:
         if plot is not None:
             raise SettingError("--plot draws an effect at one time: leave it or --steps out.")
@@ -144,18 +144,18 @@ def effect(
             )
         with Progress() as progress:
             fit = loaded_or_learned(data, method, reading | settings, progress)
-            over_time = response(fit, source, target, steps, level=level)
+            over_time = response(fit, cause, target, steps, level=level)
         print_answer(over_time, title_of(data), as_json)
         return
-    if source in reading.get("cause", ()):
+    if cause in reading.get("cause", ()):
         if interval or replicates or plot:
             raise SettingError(
-                f"--from {source} is a category: the intervals of its differences take no resamples and have no picture, so leave out "
+                f"--from {cause} is a category: the intervals of its differences take no resamples and have no picture, so leave out "
                 "--interval, --replicates and --plot."
             )
         with Progress() as progress:
             fit = loaded_or_learned(data, method, reading | settings, progress)
-            differences = fit.group_effect(source, target, level)
+            differences = fit.group_effect(cause, target, level)
         print_answer(differences, title_of(data), as_json)
         return
     check_plot(plot, inputs(data, settings.get("knowledge")))
@@ -164,7 +164,7 @@ def effect(
     with Progress() as progress:
         learned = saved_fit(data, method, reading | settings) or learned_for_effect(
             data,
-            (source, target),
+            (cause, target),
             level,
             seed=seed,
             method=method,
@@ -172,17 +172,17 @@ def effect(
             settings=reading | settings,
             **asked,
         )
-        found = total_effect(learned, source, target, level, seed=seed, **asked)
+        found = total_effect(learned, cause, target, level, seed=seed, **asked)
     fit = learned.fit if isinstance(learned, Bootstrap) else learned
-    write_plot(plot, lambda: fit.plot("robustness", source=source, target=target))
+    write_plot(plot, lambda: fit.plot("robustness", source=cause, target=target))
     if print_answer(found, title_of(data), as_json):
         if reading.get("lags"):
             click.echo("This is the effect at the same time: --steps 12, say, follows it over time.")
         if plot is None:
-            command = ("effect", *as_words(data), "--from", source, "--to", target, "--plot", "doubt.png")
+            command = ("effect", *as_words(data), "--from", cause, "--to", target, "--plot", "doubt.png")
             say_next("the effect under hidden causes", *command)
         else:
-            say_next("what happens to all variables", "intervene", *as_words(data), "--shift", f"{source}=1")
+            say_next("what happens to all variables", "intervene", *as_words(data), "--shift", f"{cause}=1")
 
 
 def _print_several(

@@ -195,8 +195,9 @@ def _run(
 
 def made_of(S: Array, j: int) -> Mask:
     """Return column j and those without which more than a hundredth of its standard deviation would be unexplained."""
-    K = np.linalg.pinv(S)[j]
-    return np.asarray(np.abs(K) * np.sqrt(S.diagonal()) > 0.01 * abs(K[j]) * np.sqrt(S[j, j]))
+    inverted = inverse(S)
+    k = np.linalg.pinv(S)[j] if inverted is None else inverted[0][j]
+    return np.asarray(np.abs(k) * np.sqrt(S.diagonal()) > 0.01 * abs(k[j]) * np.sqrt(S[j, j]))
 
 
 def _say(tell: Tell, step: int, change: float) -> None:

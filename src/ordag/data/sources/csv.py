@@ -216,7 +216,7 @@ def _bad_cells(found: Sequence[tuple[int, str]]) -> Kind:
     cells = list(dict.fromkeys(value.strip() for _, value in found))
     if len(cells) > MOST_CELLS:
         return Kind(f"{some}{more}", CORRECT, role="refused")
-    advice = f"{CORRECT} To take such cells for missing, na={cells!r} ({typed('--na', cells)} on the command line)."
+    advice = f"{CORRECT} To read such cells as missing, na={cells!r} ({typed('--na', cells)} on the command line)."
     return Kind(f"{some}{more}", advice, Remedy(f"take {quoted(cells)} for missing", {"na": cells}), "refused")
 
 
