@@ -27,7 +27,7 @@ def fit():
 @pytest.mark.slow
 def test_a_seed_is_of_the_resamples_where_the_method_has_none():
     one, same, other = (
-        ordag.effect("marks", "vectors", "mechanics", method="cvs", replicates=20, seed=seed, workers=1)
+        ordag.effect("marks", "vectors", "mechanics", method="cvs", replicates=60, seed=seed, workers=1)
         for seed in (1, 1, 2)
     )
     assert one.std_error == same.std_error != other.std_error

@@ -78,6 +78,19 @@ def parents_of_masks(parents):
     return [frozenset(k for k in range(p) if mask >> k & 1) for mask in parents]
 
 
+@pytest.mark.parametrize("p", [7, 14])
+def test_no_graph_that_is_known_has_a_better_class_than_the_one_that_is_kept(p):
+    X = oracles.random_rows(p, 400, np.random.default_rng(0), density=0.6, size=1.5)
+    standardised = (X - X.mean(axis=0)) / X.std(axis=0)
+    for rows in (X, standardised):
+        found = learn(rows, method="pooled", draws=0).result
+        graphs = [parents_of_masks(one.parents) for one in (found.free, found.best)]
+        own, of_best = oracles.scores_of(X, graphs, [])
+        assert own <= of_best + 1e-6
+    assert found.score.groups == []  # the best graph has the least score that is known
+    assert own == pytest.approx(of_best, abs=1e-6)
+
+
 def test_the_two_exhaustive_searches_agree():
     rng = np.random.default_rng(0)
     for p in (2, 3, 4, 5):

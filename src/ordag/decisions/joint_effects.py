@@ -135,7 +135,7 @@ def joint_effect(
     >>> import ordag
     >>> fit = ordag.learn("marks", "cvs", alpha=0.05)
     >>> print(fit.joint_effect(["algebra", "vectors"], "mechanics").sentence)
-    With all of them set, mechanics changes per unit by 0.48 of algebra and 0.466 of vectors; by 0.946 if each rises by one.
+    With all of them set, mechanics changes per unit by 0.548 of algebra and 0.466 of vectors; by 1.01 if each rises by one.
     """
     names, A, t = causes_of(fit, sources, target)
     check_interval_level(level)

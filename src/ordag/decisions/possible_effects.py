@@ -141,7 +141,7 @@ def possible_effects(fit: Fit, sources: str | Sequence[str], target: str, level:
     >>> import ordag
     >>> found = ordag.learn("marks", "ges").possible_effects("vectors", "mechanics")
     >>> found.values.shape[1], round(float(found.values.max()), 2)
-    (1, 0.75)
+    (1, 0.74)
     """
     names, A, t = causes_of(fit, [sources] if isinstance(sources, str) else sources, target)
     check_interval_level(level)

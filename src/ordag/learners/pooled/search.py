@@ -88,7 +88,7 @@ class PooledResult(Problem, Result):
     """The best graph and how it was reached. Variables are numbered as in `moments`, which has them in the order by conditional variance.
 
     starts: the score that each start reached. start: the one that the best graph comes from, or "restarts". kicks: the number of restarts.
-    optima: the best graph, and the others that the starts reached. free: the best graph when error variances carry no information.
+    optima: the best graph, and the others that the starts reached. free: the best graph found when error variances carry no information.
     ends: the other graphs in which chains of restarts ended, the best first.
     equations: the moments of each variable's equation, where they are not `moments`. labels: what the sampled rows are.
     environments: those between which equations may differ; `equations` are then those that they share in the best graph.
@@ -298,6 +298,8 @@ def pooled_search(
         ends: Sequence[Optimum] = (),
     ) -> PooledResult:
         best = replace(best, order=problem.topological(best.parents))
+        # one descent often ends far above the class of the best graph, even under its own score
+        free = min(free, free_problem.fitted(best.parents, best.order), key=lambda one: one.score)
         optima = (best, *(one for one in found.values() if one.parents != best.parents))
         scores = {name: one.score for name, one in found.items()}
         shared = equations if changed is None else changed.equations(best.parents)
