@@ -280,6 +280,9 @@ def test_scores_and_spread_values():
     moved = spread(x[:, None], codes, random)[:, 0]
     assert len(np.unique(moved)) == 100
     assert (np.diff(x[np.argsort(moved)]) >= 0).all()
+    uneven = np.repeat([0.0, 1.0, 3.0, 9.0], 50)
+    moved = spread(uneven[:, None], levels(uneven[:, None])[0], random)[:, 0]
+    assert (np.unique(uneven)[np.abs(moved[:, None] - np.unique(uneven)).argmin(axis=1)] == uneven).all()
 
 
 @pytest.mark.parametrize("X", [two_means(), two_sems(), in_time(), in_clusters()])

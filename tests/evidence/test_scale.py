@@ -96,3 +96,12 @@ def test_one_standardised_pair_among_many_is_no_tier_but_a_warning():
     scale = scale_of(moments)
     assert scale.kind == ""
     assert scale_finding(moments, scale).level == "warning"
+
+
+@pytest.mark.parametrize(("factor", "level"), [(1.2, "look"), (1.3, "fine")])
+def test_variances_that_hardly_differ_are_little_to_order_by(factor, level):
+    X = np.random.default_rng(6).normal(size=(500, 3))
+    X = np.linalg.qr(X - X.mean(axis=0))[0] * np.sqrt([1.0, 1.0 + (factor - 1.0) / 2, factor])
+    moments = Moments.from_rows(X)
+    found = scale_finding(moments, scale_of(moments, Profile(X, 1, X.min(axis=0), X.max(axis=0))))
+    assert (found.level, found.numbers["spread"]) == (level, pytest.approx(factor))

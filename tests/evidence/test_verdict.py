@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from ordag.data.moments import Moments
 from ordag.evidence import forecast
 from ordag.evidence.equal_variances import bartlett, detectable_ratio, equality_test
 from ordag.evidence.influence import distances, tail
-from ordag.evidence.verdict import quick_verdict
+from ordag.evidence.verdict import quick_verdict, spread_sentence
 from ordag.model import LinearSEM, identifiability
 
 
@@ -355,3 +356,17 @@ def test_published_networks_are_named_where_units_decide():
     document = found.to_dict()
     assert document["expected"]["by"] == "forecast"
     assert document["expected"]["replicates"] == forecast.MOST_TABLES
+
+
+@pytest.mark.parametrize(
+    ("compared", "groups", "words"),
+    [
+        (False, [["a"], ["b"]], "No two columns share a unit"),
+        (False, None, "Error variances are not compared"),
+        (True, [["a", "b"]], "The error variances within the groups differ by a factor of about 3"),
+        (True, None, "The error variances differ by a factor of about 3"),
+    ],
+)
+def test_the_spread_of_the_error_variances_is_said_of_those_that_are_compared(compared, groups, words):
+    result = SimpleNamespace(spread=3.0, compares_variances=compared)
+    assert spread_sentence(SimpleNamespace(result=result, settings={"groups": groups})).startswith(words)
