@@ -51,6 +51,13 @@ def test_experiments_direct_arrows_and_the_answer_says_which(fit):
     assert [edge["conditions"] for edge in document["edges"]] == [["b"], ["b"]]
 
 
+def test_the_mean_is_that_of_all_rows_whatever_their_conditions():
+    table = only(chain(), "what")  # of conditions that have not equally many
+    found = ordag.Moments.scan(table, experiment="what")
+    assert len({one.root.n for one in found.conditions}) > 1
+    np.testing.assert_allclose(found.mean, [np.mean(table[name]) for name in found.names])
+
+
 def test_without_experiments_the_same_directions_are_not_theirs():
     plain = ordag.learn(only(chain()))
     assert "experiment" not in plain.edges.reason.tolist()

@@ -81,6 +81,14 @@ def test_a_name_that_ordag_gave_says_nothing():
 
 
 @pytest.mark.parametrize(
+    ("values", "few"),
+    [([1, 2, 3], 3), ([0.5, 1.5, 2.25], None), ([0.5, 1.5], 2), ([1, 2, np.nan], 2), ([0.5, 1.5, np.inf], None)],
+)
+def test_only_two_values_or_few_whole_numbers_are_counted(values, few):
+    assert role_of_numbers("z", np.tile(np.array(values, dtype=float), 20)).values == few
+
+
+@pytest.mark.parametrize(
     ("levels", "expected"),
     [
         (Levels(3, 150, ["a"]), "category"),

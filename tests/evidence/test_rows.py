@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles import rows as oracle
+from scipy.stats import f as f_distribution
 
 import ordag
 from ordag.evidence.cautions import cautions
 from ordag.evidence.copies import duplicates, filled_in
-from ordag.evidence.dependence import CURVE, blocks, grouping, levels, row_memory, several, sort_keys
+from ordag.evidence.dependence import CURVE, SURE, blocks, grouping, levels, row_memory, several, sort_keys
 from ordag.evidence.influence import deciding_row
 from ordag.evidence.populations import mixture, normal_scores, spread, two_groups, two_models, valley
 from ordag.evidence.rows import CHECKS, Sample, row_cautions
@@ -146,6 +147,10 @@ def test_means_filled_in_are_found():
         filled = np.where(holes, np.nanmean(np.where(holes, np.nan, table), axis=0), table)
         assert sorted(filled_in(filled, filled.mean(axis=0))) == [0, 1, 2]
         assert "Cells of x0, x1 and x2 hold the same value" in said(filled)["filled_cells"]
+    even = np.concatenate([np.linspace(-1.0, 1.0, 100), np.zeros(100)])
+    for middle, found in ((4.0, [0]), (4.5, [])):  # a round number is one filled in only if it is the mean
+        column = np.where(even == 0.0, middle, 4.0 + even)[:, None]
+        assert list(filled_in(column, np.array([4.0]))) == found
     zeros = np.where(X < 0, 0.0, X)
     assert "filled_cells" not in said(zeros)
     assert "filled_cells" not in said(random.integers(0, 2, (300, 4)).astype(float))
@@ -218,6 +223,24 @@ def test_groups_by_code_are_those_of_the_oracle():
     ]
     assert (found.column, found.groups) == (4, 12)
     assert found.alike == pytest.approx(sorted(values)[-several(4)], abs=1e-6)
+
+
+def test_groups_are_named_only_where_chance_would_hardly_make_them_in_any_column():
+    """Bonferroni's correction over columns; alike by much are these groups all the same."""
+    doubtful = 0
+    for seed in range(30):
+        X = in_clusters(seed, clusters=12, size=10, p=5)
+        X[:, :5] = 0.5 * X[:, :5] + np.random.default_rng(seed).standard_normal((120, 5))
+        codes, counts = levels(X)
+        p_values = []
+        for j in range(5):
+            left = oracle.left_after(codes[:, 5], codes[:, j].astype(float), CURVE)
+            alike = oracle.intraclass_correlation(left, codes[:, 5], CURVE)
+            p_values.append(f_distribution.sf(1 + 10 * alike / (1 - alike), 12 - 1 - CURVE, 120 - 12))
+        second = sorted(p_values)[several(5) - 1]
+        assert (grouping(codes, counts) is not None) == (6 * second < SURE)
+        doubtful += SURE / 6 < second < SURE
+    assert doubtful >= 2
 
 
 def test_sort_keys_sort():

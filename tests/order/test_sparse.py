@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from oracles.sparse import sparse_order
 from ordag import simulate
 from ordag.order import parent_sets
 from ordag.order.parent_sets import Correlations, Score, exchanged, regression
-from ordag.order.sparse import sparse_forward, usual_width
+from ordag.order.sparse import joint_score, sparse_forward, usual_width
 
 
 @st.composite
@@ -196,3 +197,17 @@ def test_a_weak_member_is_exchanged_for_a_strong_candidate(weak):
     found, small = exchanged(among, r, A, regression(among.block(A), r[A]), Score(n=100, penalty=5.0, most=2))
     assert found.tolist() == sorted({0, 1, 2} - {weak})
     assert small.rest == pytest.approx(1.0 - 2 * 0.36)
+
+
+def test_the_joint_score_is_what_its_formula_says():
+    """n p log of the mean residual variance, by least squares on the rows, and log n + 2 log p for each arrow."""
+    rng, n, p = np.random.default_rng(4), 60, 4
+    X = rng.normal(size=(n, p)) @ np.triu(rng.normal(size=(p, p)) + np.eye(p))
+    X -= X.mean(axis=0)
+    sets = [[], [0], [0, 1], [2]]
+    left = []
+    for j, A in enumerate(sets):
+        explained = X[:, A] @ np.linalg.lstsq(X[:, A], X[:, j], rcond=None)[0] if A else 0.0
+        left.append(np.square(X[:, j] - explained).sum())
+    found = joint_score(X.T @ X, n, SimpleNamespace(order=range(p), parent_sets=sets))
+    assert found == pytest.approx(n * p * np.log(np.mean(left)) + 4 * (np.log(n) + 2 * np.log(p)))
