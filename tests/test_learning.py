@@ -429,7 +429,7 @@ def test_a_pooled_answer_counts_what_its_directions_rest_on():
     silent = learn(drawn.X, draws=0)
     assert silent.probabilities is None
     assert "probability" not in silent.edges
-    assert "4 rest on the pooled error variances. The" in silent.verdict.grounds
+    assert "2 rest on the pooled error variances. The" in silent.verdict.grounds
 
 
 @pytest.mark.slow

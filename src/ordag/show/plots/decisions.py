@@ -139,7 +139,7 @@ def contours(found: Sensitivity, axes: NewAxes) -> Axes:
         loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2 if beyond else 3, frameon=False, fontsize=9
     )
     for text in legend.get_texts():
-        text.set(**PLAIN)
+        text.set_parse_math(False)
     return ax
 
 
