@@ -216,7 +216,16 @@ def test_percentiles_count_what_is_absent_as_zero():
     replicate, cell = np.nonzero(dense)
     probabilities = [0.0, 0.1, 0.5, 0.93, 1.0]
     found = percentiles(cell.astype(np.int32), dense[replicate, cell], np.full(8, 25), probabilities)
-    np.testing.assert_allclose(found, np.quantile(dense, probabilities, axis=0), atol=1e-14)
+    np.testing.assert_allclose(found, np.quantile(dense, probabilities, axis=0, method="weibull"), atol=1e-14)
+
+
+@pytest.mark.parametrize("replicates", [40, 64, 500])
+def test_percentiles_hold_the_share_asked_for_however_few_replicates_there_are(replicates):
+    """On average over draws, the part of the distribution between the percentiles of 2.5 and 97.5 % is 95 %."""
+    cells, tables = np.tile(np.arange(4000, dtype=np.int32), replicates), np.full(4000, replicates)
+    values = np.random.default_rng(replicates).random(4000 * replicates)  # the part below a number is the number
+    low, high = percentiles(cells, values, tables, [0.025, 0.975])
+    assert (high - low).mean() == pytest.approx(0.95, abs=0.003)
 
 
 def test_percentiles_of_what_is_there_are_those_of_the_values():
@@ -230,7 +239,9 @@ def test_percentiles_of_what_is_there_are_those_of_the_values():
         there = column[~np.isnan(column)]
         numbers = [float(one[divmod(j, 3)]) for one in (found.low, found.median, found.high, found.mean)]
         if len(there):
-            np.testing.assert_allclose(numbers, [*np.quantile(there, [0.05, 0.5, 0.95]), there.mean()], atol=1e-14)
+            np.testing.assert_allclose(
+                numbers, [*np.quantile(there, [0.05, 0.5, 0.95], method="weibull"), there.mean()], atol=1e-14
+            )
             spread = np.std(there, ddof=1) if len(there) > 1 else 0.0
             assert found.std_error[divmod(j, 3)] == pytest.approx(spread, abs=1e-14)
         else:

@@ -38,6 +38,6 @@ def bootstrap_by_rows(X, replicates, seed, learner, level=0.95):
         "edge_support": arrows.mean(axis=0),
         "adjacency_support": joined.mean(axis=0),
         "precedes": before.mean(axis=0),
-        "weights": np.quantile(weights, [tail, 0.5, 1 - tail], axis=0),
-        "effects": np.quantile(effects, [tail, 0.5, 1 - tail], axis=0),
+        "weights": np.quantile(weights, [tail, 0.5, 1 - tail], axis=0, method="weibull"),
+        "effects": np.quantile(effects, [tail, 0.5, 1 - tail], axis=0, method="weibull"),
     }

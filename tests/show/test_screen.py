@@ -51,7 +51,9 @@ def test_a_narrow_table_keeps_names_and_says_what_it_leaves_out(run, monkeypatch
     monkeypatch.setenv("COLUMNS", "40")
     out = run("learn", "marks", "--alpha", "0.05")[1]
     assert "algebra   →  statistics  0.7653" in out
-    assert "left out at this width: s.e., p edge, p direction, robust, by; see --json or --out" in " ".join(out.split())
+    assert "left out at this width: s.e., p edge, p direction, robust, direction; see --json or --out" in " ".join(
+        out.split()
+    )
     steps = out.split("Graph")[0]
     assert all(name in steps for name in MARKS)
     monkeypatch.setenv("COLUMNS", "80")

@@ -168,7 +168,7 @@ def test_what_goes_wrong_is_a_sentence(pool):
     with pytest.raises(WorkError, match=r"fault in Ordag \(RuntimeError\)") as failed:
         run(pool, failing)
     assert "secret" not in str(failed.value)
-    with pytest.raises(WorkError, match="ended before it was done"):
+    with pytest.raises(WorkError, match="ended too early"):
         run(pool, dying)
     assert run(pool, counting)  # by another one
 

@@ -136,7 +136,7 @@ def test_work_ends_with_its_tab_with_its_worker_and_with_the_server(start):
                 with suppress(psutil.NoSuchProcess):  # one of before may be gone by now
                     worker.kill()
             *_, last = said
-        assert "ended before it was done" in last
+        assert "ended too early" in last
         assert client.post("api/answer", json={"state": state()}).status_code == 200
 
         with client.stream("POST", "api/jobs/bootstrap", json=SLOW) as stream:

@@ -265,7 +265,7 @@ def _explained(
     ends = [_target_moments(one) for one in models]
     explained = {}
     for k, what in enumerate(("mean", "variance")):
-        low, high = np.percentile([draw[k] for draw in draws], [2.5, 97.5], axis=0)
+        low, high = np.percentile([draw[k] for draw in draws], [2.5, 97.5], axis=0, method="weibull")
         # percentiles of draws about the estimate, turned round it
         explained[what] = {
             "before": ends[0][k],

@@ -181,7 +181,7 @@ def response(fit: Fit, source: str, target: str, steps: int = 12, *, level: floa
     paths = np.array([path(series.blocks_of(drawn)) for drawn, _ in _models(fit)]).reshape(-1, count + 1)
     low, high, changed = np.full((3, count + 1), np.nan)
     if len(paths) >= FEWEST_GRAPHS:
-        low, high = np.quantile(paths, [0.5 - level / 2.0, 0.5 + level / 2.0], axis=0)
+        low, high = np.quantile(paths, [0.5 - level / 2.0, 0.5 + level / 2.0], axis=0, method="weibull")
         changed = (paths != 0.0).mean(axis=0)
     return Response(
         source, target, path(B), low, high, changed, level, len(paths), series.step, largest_root(B), series.difference
@@ -221,7 +221,7 @@ def ahead(fit: Fit, steps: int = 12, *, series: str | None = None, level: float 
     low, high = np.full((2, count, p), np.nan)
     if len(paths) >= FEWEST_GRAPHS:
         drawn = np.concatenate(paths, axis=1)
-        low, high = np.quantile(drawn, [0.5 - level / 2.0, 0.5 + level / 2.0], axis=1)
+        low, high = np.quantile(drawn, [0.5 - level / 2.0, 0.5 + level / 2.0], axis=1, method="weibull")
     return Ahead(known.names, estimate, low, high, level, len(paths), known.step, end.name)
 
 

@@ -177,7 +177,7 @@ def intervene(
     ends, change_ends = unknown, unknown
     if len(changes) >= FEWEST_GRAPHS:
         tails = [50.0 * (1.0 - LEVEL), 50.0 * (1.0 + LEVEL)]
-        ends, change_ends = (np.percentile(one, tails, axis=0) for one in (means + changes, changes))
+        ends, change_ends = (np.percentile(one, tails, axis=0, method="weibull") for one in (means + changes, changes))
     changed = (changes != 0.0).mean(axis=0) if len(changes) else unknown[0]
     return Intervention(
         fit.names,

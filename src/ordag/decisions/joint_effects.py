@@ -163,7 +163,7 @@ def joint_effect(
         for k, values in enumerate(draws.T):
             there = values[values != 0.0] if k < len(A) else values[(draws[:, :-1] != 0.0).any(axis=1)]
             if len(there) >= FEWEST_PATHS:
-                spread[k], (low[k], high[k]) = there.std(ddof=1), np.quantile(there, tails)
+                spread[k], (low[k], high[k]) = there.std(ddof=1), np.quantile(there, tails, method="weibull")
     else:
         spread = np.sqrt(_variances(sem, fit.within_causes.moments.R, A, t))
         reach = float(ndtri(0.5 + level / 2.0)) * spread

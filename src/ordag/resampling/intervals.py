@@ -68,7 +68,9 @@ def percentiles(
     """Quantiles of `total` values in each cell, those not listed being zero and nan where there is none: (probabilities, cells).
 
     Within a cell the sorted values are its negative ones, the zeros, then the positive ones, so the r-th of them is found
-    by counting, and the zeros are never stored. Between two of them the quantile is linear (NumPy's default).
+    by counting, and the zeros are never stored. Quantiles are linear between the positions r/(n + 1) (NumPy's "weibull"): an interval
+    between two of them holds on average the share asked for, however few replicates there are. That between r/(n − 1) and the like,
+    NumPy's default, holds 92 % where 95 % of 64 are asked for.
     """
     size = len(total)
     order = np.lexsort((values, cells))
@@ -86,7 +88,7 @@ def percentiles(
 
     quantiles = np.empty((len(probabilities), size))
     for k, probability in enumerate(probabilities):
-        rank = probability * (total - 1)
+        rank = np.clip(probability * (total + 1) - 1, 0, np.maximum(total - 1, 0))
         below = rank.astype(np.intp)
         first, second = at(below), at(np.minimum(below + 1, total - 1))
         quantiles[k] = np.where(total > 0, first + (rank - below) * (second - first), np.nan)

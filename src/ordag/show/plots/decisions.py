@@ -135,7 +135,11 @@ def contours(found: Sensitivity, axes: NewAxes) -> Axes:
     if found.given:
         title += f"; held fixed: {joined([names[name] for name in found.given], 3)}"
     ax.set_title(title, loc="left", **PLAIN)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2 if beyond else 3, frameon=False, fontsize=9)
+    legend = ax.legend(
+        loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2 if beyond else 3, frameon=False, fontsize=9
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
     return ax
 
 
