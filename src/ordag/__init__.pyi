@@ -1,9 +1,13 @@
 """The public names and where they live."""
 
-from .assumptions.check import Diagnosis as Diagnosis
-from .assumptions.check import check as check
+from .assess.causes import GroupEffect as GroupEffect
+from .assess.finding import Caution as Caution
+from .assess.finding import Finding as Finding
+from .assess.verdict import Verdict as Verdict
 from .bootstrapping import Bootstrap as Bootstrap
 from .bootstrapping import bootstrap as bootstrap
+from .checking import Diagnosis as Diagnosis
+from .checking import check as check
 from .comparison import Comparison as Comparison
 from .comparison import compare as compare
 from .data.moments import Moments as Moments
@@ -47,9 +51,6 @@ from .estimators import GDS as GDS
 from .estimators import GES as GES
 from .estimators import PC as PC
 from .estimators import Pooled as Pooled
-from .evidence.finding import Caution as Caution
-from .evidence.finding import Finding as Finding
-from .evidence.verdict import Verdict as Verdict
 from .exploring import explore as explore
 from .fit import Fit as Fit
 from .graph import Cpdag as Cpdag
@@ -61,7 +62,6 @@ from .learning import learn as learn
 from .learning import refit as refit
 from .model.effects import Effect as Effect
 from .model.effects import Effects as Effects
-from .model.group_effects import GroupEffect as GroupEffect
 from .model.identifiability import Identifiability as Identifiability
 from .model.identifiability import identifiability as identifiability
 from .model.refit import Refit as Refit

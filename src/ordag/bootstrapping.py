@@ -112,13 +112,13 @@ def bootstrap(
     check_choice("kind", kind, KINDS)
     worker_count(workers)
     root = seed_root(drawn_seed() if seed is None else seed)
-    reading, asked = split_reading(settings)
-    check_settings(method, asked)
+    reading, chosen = split_reading(settings)
+    check_settings(method, chosen)
     keep = {"auto": IN_MEMORY, "rows": sys.maxsize, "half": sys.maxsize}.get(kind, 0)
     reading = {"columns": columns, "transform": transform, "missing": missing, **reading}
     with connected(client) as cluster, way_shown(data, reading):
         table = Table(data, progress=progress, keep=keep, **reading).warn()
-        recipe = recipe_for(table, method, asked)
+        recipe = recipe_for(table, method, chosen)
         if hasattr(recipe, "seed"):
             told = isinstance(root.entropy, int) and not root.spawn_key
             own: dict[str, Any] = {"seed": root.entropy if told else np.random.default_rng(root)}
@@ -169,13 +169,13 @@ def bootstrap_table(
     kind = _settled(kind, source, X, fit)
     keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
 
-    def tell(done: int) -> None:
-        table.tell(News(f"bootstrap: {done:,} of {count:,} replicates", done / count))
+    def announce(done: int) -> None:
+        table.announce(News(f"bootstrap: {done:,} of {count:,} replicates", done / count))
 
     def learned(resampler: Resampler, numbers: range) -> list[Replicate]:
         job = Job(resampler, root, recipe, "effects" if keep_effects else "weights")
         with on_cluster(current_client() if scattered and cluster is None else cluster):
-            return run(job, numbers, workers, lambda done: tell(numbers.start + done))
+            return run(job, numbers, workers, lambda done: announce(numbers.start + done))
 
     found: list[Replicate] = []
     if kind == "poisson":
@@ -189,7 +189,7 @@ def bootstrap_table(
                 root,
                 missing=table.missing,
                 workers=cores,
-                progress=table.tell_rows,
+                progress=table.announce_rows,
                 starts=table.starts,
             )
             found += learned(sums, numbers)
@@ -349,7 +349,9 @@ def _counted(fit: Fit, found: list[Replicate], *, kind: str, seed: np.random.See
     joined = arrows + arrows.T + lines + lines.T
     with np.errstate(invalid="ignore", divide="ignore"):
         direction = np.where(joined > 0, arrows / joined, np.nan)
-    places = None if good[0].places is None else np.stack([one.places for one in good if one.places is not None])
+    positions = (
+        None if good[0].positions is None else np.stack([one.positions for one in good if one.positions is not None])
+    )
     weights = effects = given_path = None
     if good[0].weights is not None:
         values = [one.weights for one in good if one.weights is not None]
@@ -369,8 +371,8 @@ def _counted(fit: Fit, found: list[Replicate], *, kind: str, seed: np.random.See
         edge_support=arrows / total,
         adjacency_support=joined / total,
         direction_support=direction,
-        precedes=None if places is None else _precedes(places),
-        places=places,
+        precedes=None if positions is None else _precedes(positions),
+        positions=positions,
         weight_intervals=weights,
         effect_intervals=effects,
         path_intervals=given_path,
@@ -394,11 +396,11 @@ def _counts(numbers: list[Any], p: int) -> Array:
     return np.bincount(np.concatenate(numbers), minlength=p * p).reshape(p, p).astype(np.float64)
 
 
-def _precedes(places: Any) -> Array:
-    counts = np.zeros((places.shape[1], places.shape[1]), dtype=np.int32)
-    for place in places:
+def _precedes(positions: Any) -> Array:
+    counts = np.zeros((positions.shape[1], positions.shape[1]), dtype=np.int32)
+    for place in positions:
         counts += place[:, None] < place[None, :]
-    return counts / len(places)
+    return counts / len(positions)
 
 
 def _reasons(failures: list[tuple[str, str]]) -> Mapping[str, int]:

@@ -243,7 +243,9 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
     try:
         check_settings(method, settings)
         recipe = recipe_for(table, method, settings)
-        same = table if recipe.needs_rows else Table.of_moments(table.moments, table.profile, table.tell, table.series)
+        same = (
+            table if recipe.needs_rows else Table.of_moments(table.moments, table.profile, table.announce, table.series)
+        )
         fit = Fit.learned(same, recipe)
         remarks = () if same is table else table.remarks
         known: dict[str, Any] = {"transform": table.transform, "inputs": table.inputs, "columns": table.columns}

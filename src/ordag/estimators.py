@@ -71,7 +71,7 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
         fit = learn(data, method=self.method, strict=True, **given)
         self.fit_: Fit = fit
         self.graph_ = fit.graph
-        self.order_ = fit.places
+        self.order_ = fit.column_order
 
     @property
     def adjacency_(self) -> Mask:

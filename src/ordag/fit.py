@@ -9,21 +9,19 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 from ordag import __version__
+from ordag.assess.arrows import arrow_columns
+from ordag.assess.causes import CauseArrow, GroupEffect, cause_arrows, group_effect, level_ranks
+from ordag.assess.forecast import Expected, forecast
+from ordag.assess.steps import step_columns
+from ordag.assess.verdict import Verdict, quick_verdict
 from ordag.common.files import write_whole
 from ordag.common.plain import Document, frame, plain, records
 from ordag.data.table import Table
 from ordag.errors import DataError, SettingError
-from ordag.evidence.arrows import arrow_columns
-from ordag.evidence.causes import CauseArrow, cause_arrows, level_ranks
-from ordag.evidence.forecast import Expected, forecast
-from ordag.evidence.group_effects import group_effect
-from ordag.evidence.steps import step_columns
-from ordag.evidence.verdict import Verdict, quick_verdict
-from ordag.graph.summary import SummaryGraph, summary_of
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from, with_warnings
 from ordag.learners.settings import MethodSettings
-from ordag.model.group_effects import GroupEffect
+from ordag.model.in_time import SummaryGraph, summary_of
 from ordag.resampling.support import Support
 
 if TYPE_CHECKING:
@@ -31,8 +29,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from ordag.assumptions.check import Diagnosis
     from ordag.bootstrapping import Bootstrap
+    from ordag.checking import Diagnosis
     from ordag.decisions.adjusting import AdjustmentAnswer
     from ordag.decisions.environment_changes import EnvironmentChanges
     from ordag.decisions.explaining import Explanation
@@ -50,7 +48,6 @@ class Fit(Found, Document):
 
     support: the bootstrap support of every arrow, if `learn` was given `bootstrap`.
     forecast_tables: the number of simulated tables that the verdict forecasts from, if given.
-    between: what is learned from the means of clusters, if both levels were asked for (clusters="both").
     """
 
     support: Support | None = None
@@ -60,7 +57,7 @@ class Fit(Found, Document):
     @classmethod
     def of(cls, found: Found, **more: Any) -> Self:
         """Make a fit of what was found."""
-        return cls(**{one.name: getattr(found, one.name) for one in fields(Found)}, **more)
+        return cls(**{one.name: getattr(found, one.name) for one in fields(Found)} | more)
 
     @classmethod
     def learned(cls, table: Table, recipe: MethodSettings, **more: Any) -> Self:
@@ -68,7 +65,7 @@ class Fit(Found, Document):
         found = with_warnings(learn_from(table, recipe))
         if table.both_levels:
             try:
-                means = learn_from(Table(table.moments.between(), progress=table.tell), recipe)
+                means = learn_from(Table(table.moments.between(), progress=table.announce), recipe)
             except DataError as error:
                 raise DataError(
                     f"Between the means of the clusters: {error} clusters='within' learns without them.", ["clusters"]
@@ -82,7 +79,7 @@ class Fit(Found, Document):
         return quick_verdict(self, tables=self.forecast_tables)
 
     def forecast(self, replicates: int | None = None, *, seed: int = 0) -> Expected | None:
-        """What would be wrong in tables of this size if this graph were the truth: see `ordag.evidence.forecast`."""
+        """What would be wrong in tables of this size if this graph were the truth: see `ordag.assess.forecast`."""
         return forecast(self, replicates, seed=seed)
 
     @cached_property
@@ -167,11 +164,11 @@ class Fit(Found, Document):
         if self.changes is not None:
             document["changes"] = self.changes.to_dict()
         if self.moments.clusters is not None:
-            document["clusters"] = len(self.moments.clusters.places)
+            document["clusters"] = len(self.moments.clusters.numbers)
         if self.between is not None:
             document["between"] = self.between.to_dict()
-        if self.moments.held:
-            document["adjust"] = [one.to_dict() for one in self.moments.held]
+        if self.moments.adjusted_for:
+            document["adjust"] = [one.to_dict() for one in self.moments.adjusted_for]
         if self.causes is not None:
             document["causes"] = self._cause_records()
         if self.series is not None:
@@ -221,7 +218,7 @@ class Fit(Found, Document):
 
     def check(self, **options: Any) -> Diagnosis:
         """Check the assumptions behind the directions of this fit, on the sample of rows that it keeps: see `ordag.check`."""
-        from ordag.assumptions.check import check_fit
+        from ordag.checking import check_fit
 
         return check_fit(self, **options)
 
@@ -244,7 +241,7 @@ class Fit(Found, Document):
         return possible_effects(self, sources, target, level)
 
     def group_effect(self, source: str, target: str, level: float = 0.95, **options: Any) -> GroupEffect:
-        """Return the differences of a variable between the groups of a category that may be a cause: see `ordag.evidence.group_effects`."""
+        """Return the differences of a variable between the groups of a category that may be a cause: see `ordag.assess.causes`."""
         return group_effect(self, source, target, level, **options)
 
     def effects(self, level: float = 0.95, **options: Any) -> Effects:

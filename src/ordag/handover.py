@@ -103,7 +103,9 @@ def formulas(fit: Fit) -> dict[str, str]:
     is in the formula, so that it is for the table as it was given.
     """
     sem = directed(fit)
-    known = [f"C({_quoted(one.name)})" if one.levels is not None else _quoted(one.name) for one in fit.moments.held]
+    known = [
+        f"C({_quoted(one.name)})" if one.levels is not None else _quoted(one.name) for one in fit.moments.adjusted_for
+    ]
     terms = {name: _term(name, fit.transform.get(name)) for name in fit.names}
     return {
         name: f"{terms[name]} ~ {' + '.join([terms[parent] for parent in _equation(sem, j)[0]] + known) or '1'}"

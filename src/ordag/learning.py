@@ -36,7 +36,7 @@ def learn(
 ) -> Fit:
     """Learn the causal graph behind a table of continuous measurements.
 
-    data: a file (CSV, Parquet) or a folder of Parquet files, a data frame, an array, `Moments`, or the name of a
+    data: a file (CSV, Parquet) or a folder of such files, a data frame, an array, `Moments`, or the name of a
         built-in data set ("marks", "sachs"); docs/scale.md has rows on a cluster.
     method: "pooled" (pooled error variances, searched over orders), "cvs" (conditional variance scoring, Park & Kim), "pc",
         "ges" or "gds". "auto" takes pooled up to 5,000 variables (200 with fewer rows than variables) and cvs with
@@ -74,12 +74,12 @@ def learn(
             **settings,
         )
         return replace(result.fit, support=result, forecast_tables=forecast)
-    reading, asked = split_reading(settings)
-    check_settings(method, asked)
+    reading, chosen = split_reading(settings)
+    check_settings(method, chosen)
     reading = {"columns": columns, "transform": transform, "missing": missing, **reading}
     with connected(client), way_shown(data, reading):
         table = Table(data, progress=progress, **reading).warn()
-        return Fit.learned(table, recipe_for(table, method, asked), forecast_tables=forecast)
+        return Fit.learned(table, recipe_for(table, method, chosen), forecast_tables=forecast)
 
 
 def refit(

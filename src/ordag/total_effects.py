@@ -237,7 +237,9 @@ def _effects(
         path_found=path,
         probability=_at_least_the_arrows(learned, found.share) if kind == "posterior" else unknown,
         path_support=found.share if kind == "bootstrap" else unknown,
-        robustness=effect_robustness(learned.moments.R, sem.dag.links, path if wanted is None else path & wanted),
+        robustness=effect_robustness(
+            learned.moments.R, sem.dag.links, total, path if wanted is None else path & wanted
+        ),
         replicates=count,
     )
 

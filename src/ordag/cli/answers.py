@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ordag.cli.help import SectionedOption
 from ordag.cli.options import STANDARD_INPUT
 from ordag.common.files import write_whole
 from ordag.common.plain import Document
@@ -80,9 +81,40 @@ def write_plot(path: str | None, draw: Callable[[], Any]) -> None:
 
 
 def say_next(words: str, *command: str) -> None:
-    """Print what may come next and its command, quoted for a shell, on standard error; nothing if output is not read on a terminal."""
+    """Print what may come next and its command, quoted for a shell, on standard error; nothing if output is not read on a terminal.
+
+    Options on the table and on learning that were typed are kept, as the answer would be another one without them.
+    """
     if sys.stdout.isatty() and sys.stderr.isatty():
-        click.secho(f"Next: {words}: {' '.join(map(shell_word, ['ordag', *command]))}", err=True, dim=True)
+        line = " ".join(map(shell_word, ["ordag", *command, *_typed_again(*command)]))
+        click.secho(f"Next: {words}: {line}", err=True, dim=True)
+
+
+def _typed_again(name: str, data: str, *_: str) -> list[str]:
+    """Return the words of the typed options on the table and on learning that a command has too; none for a saved fit."""
+    context = click.get_current_context(silent=True)
+    if context is None or (data.lower().endswith(ENDING) and name not in ("test", "adjust")):
+        return []
+    root = context.find_root()
+    other = root.command.get_command(root, name) if isinstance(root.command, click.Group) else None
+    known = {option for one in (other.params if other else ()) for option in one.opts}
+    options = {
+        option: one
+        for one in context.command.params
+        if isinstance(one, SectionedOption) or (isinstance(one, click.Option) and one.name == "method")
+        for option in one.opts
+    }
+    found, left = [], sys.argv[1:]
+    while left:
+        word, left = left[0], left[1:]
+        option, given, _value = word.partition("=")
+        if option not in options:
+            continue
+        one = options[option]
+        bare = given or one.is_flag or (one._flag_needs_value and (not left or left[0].startswith("-")))
+        words, left = ([word], left) if bare else ([word, *left[:1]], left[1:])
+        found += words if option in known else []
+    return found
 
 
 def as_words(data: str | list[str] | None) -> list[str]:

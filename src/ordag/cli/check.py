@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ordag.assumptions.check import check as check_assumptions
+from ordag.checking import check as check_assumptions
 from ordag.cli.answers import AS_JSON, as_words, say_next
 from ordag.cli.help import ManualPage, typed
 from ordag.cli.options import (

@@ -160,7 +160,7 @@ def effect(
         return
     check_plot(plot, inputs(data, settings.get("knowledge")))
     seed = settings.pop("seed", None)
-    asked: dict[str, Any] = {"interval": interval, "replicates": replicates}
+    options: dict[str, Any] = {"interval": interval, "replicates": replicates}
     with Progress() as progress:
         learned = saved_fit(data, method, reading | settings) or learned_for_effect(
             data,
@@ -170,9 +170,9 @@ def effect(
             method=method,
             progress=progress,
             settings=reading | settings,
-            **asked,
+            **options,
         )
-        found = total_effect(learned, cause, target, level, seed=seed, **asked)
+        found = total_effect(learned, cause, target, level, seed=seed, **options)
     fit = learned.fit if isinstance(learned, Bootstrap) else learned
     write_plot(plot, lambda: fit.plot("robustness", source=cause, target=target))
     if print_answer(found, title_of(data), as_json):

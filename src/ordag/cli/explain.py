@@ -81,10 +81,19 @@ def explain(
         model = ["--fit", saved] if saved else []
         row = ("--rows", str(found.rows[0]), "--target", found.names[-1])
         say_next("what it does to one variable", "explain", *as_words(data), *model, *row)
-    elif found.contributions is not None and saved is None:
-        most = found.names[int(np.abs(found.contributions[0]).argmax())]
-        if most != of and of is not None:
-            say_next("what it does in all rows", "effect", *as_words(data), "--from", most, "--to", of)
+    elif found.contributions is not None:
+        parts = np.abs(found.contributions[0]) * (np.array(found.names) != of)
+        if parts.any() and of is not None:
+            most = found.names[int(parts.argmax())]
+            say_next(
+                "what it does in all rows",
+                "effect",
+                *([saved] if saved else as_words(data)),
+                "--from",
+                most,
+                "--to",
+                of,
+            )
 
 
 def _numbers(text: str) -> list[int]:

@@ -123,7 +123,8 @@ def in_options(error: OrdagError, commands: Iterable[click.Command]) -> str:
     }
     said = error.faults if isinstance(error, DataError) else str(error)
     text = BOTH.sub(lambda both: both[1] or both[2] or both[3], harmless(said))
-    text = re.sub(rf"\b({'|'.join(options)})=({VALUE})", lambda one: _option(options[one[1]], one[2]), text)
+    setting = rf"(--[\w-]+ '?)?\b({'|'.join(options)})=({VALUE})"  # of --role time=variable, time is a column
+    text = re.sub(setting, lambda one: one[0] if one[1] else _option(options[one[2]], one[3]), text)
     bare = [name for name in options if "_" in name or name in error.settings]
     if not bare:
         return text

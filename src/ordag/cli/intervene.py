@@ -59,15 +59,18 @@ def intervene(
     """
     reading = take_reading(values)
     settings = given(values)
+    asked = _numbers("--set", constants), _numbers("--shift", shifts), dict(map(_rule, rules))
+    if not any(asked):
+        raise SettingError("Say what is done, with --set, --shift or --rule.")
     with Progress() as progress:
         fit = loaded_or_learned(data, method, reading | settings, progress)
-        found = intervene_in(fit, _numbers("--set", constants), _numbers("--shift", shifts), dict(map(_rule, rules)))
+        found = intervene_in(fit, *asked)
     if print_answer(found, title_of(data), as_json):
-        done = {found.names[j] for j in found.done}
-        means = zip(found.names, found.before, found.after, strict=True)
-        moved = [name for name, before, after in means if before != after and name not in done]
-        for target in moved[:1]:
-            say_next("what this rests on", "effect", *as_words(data), "--from", min(done), "--to", target)
+        source = found.names[found.done[0]]
+        for target in found.moved[:1]:
+            say_next("what this rests on", "effect", *as_words(data), "--from", source, "--to", found.names[target])
+        if not found.moved:
+            say_next("the graph", "learn", *as_words(data))
 
 
 def _numbers(option: str, texts: tuple[str, ...]) -> dict[str, float]:

@@ -124,8 +124,8 @@ def learn(
 ) -> None:
     """Learn the causal graph behind DATA.
 
-    DATA is a CSV, Parquet or Arrow file, a folder of Parquet files, - for a table on standard input, or the name of a built-in data
-    set: marks (88 students, 5 exams), sachs (853 cells, 11 proteins), birthweights (189 births) or autompg
+    DATA is a CSV, Parquet or Arrow file, a folder of Parquet or CSV files, - for a table on standard input, or the name of a
+    built-in data set: marks (88 students, 5 exams), sachs (853 cells, 11 proteins), birthweights (189 births) or autompg
     (392 cars). Several files of moments (ordag
     moments) are parts of one table.
 

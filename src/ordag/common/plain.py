@@ -6,6 +6,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,3 +56,12 @@ class Document(ABC):
     def to_json(self, indent: int | None = 2) -> str:
         """Return the document that the command line prints with --json."""
         return to_json(self.to_dict(), indent)
+
+
+class Tabular:
+    """An answer with a table: its class says what a row of `columns` is."""
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The columns as a data frame."""
+        return frame(self.columns)  # type: ignore[attr-defined]  # a field of some classes, a property of others

@@ -43,7 +43,7 @@ def watched(
         return work(*given)
     with tempfile.TemporaryDirectory(prefix="ordag-") as folder:
         path = Path(folder) / "result"
-        asked = pickle.dumps(sys.path) + pickle.dumps((work, given, str(path), memory))
+        message = pickle.dumps(sys.path) + pickle.dumps((work, given, str(path), memory))
         environment = {**os.environ, "PYTHONFAULTHANDLER": ""}
         process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM],
@@ -53,7 +53,7 @@ def watched(
             env=environment,
         )
         try:
-            process.communicate(asked, timeout=seconds)
+            process.communicate(message, timeout=seconds)
         except subprocess.TimeoutExpired as error:
             raise WatchedError(f"took more than {seconds:,.0f} seconds") from error
         finally:

@@ -82,9 +82,11 @@ MAX_COMPARED_LETTERS = 200
 
 def did_you_mean(name: str | Sequence[str], names: Iterable[str], each: int = 1) -> str:
     """Return " Did you mean 'x'?" with up to `each` of `names` that resemble each unknown name; '' without any."""
-    known = [one for one in names if len(one) <= MAX_COMPARED_LETTERS]
-    unknown = [one for one in ([name] if isinstance(name, str) else name) if len(one) <= MAX_COMPARED_LETTERS]
-    close = list(dict.fromkeys(match for one in unknown for match in get_close_matches(one, known, n=each)))
+    known = {one.casefold(): one for one in names if len(one) <= MAX_COMPARED_LETTERS}
+    unknown = [
+        one.casefold() for one in ([name] if isinstance(name, str) else name) if len(one) <= MAX_COMPARED_LETTERS
+    ]
+    close = list(dict.fromkeys(known[match] for one in unknown for match in get_close_matches(one, known, n=each)))
     return f" Did you mean {quoted(close)}?" if close else ""
 
 

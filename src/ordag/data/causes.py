@@ -21,7 +21,7 @@ from ordag.common.linalg import lengths, triangle
 from ordag.common.words import counted, joined, shown
 from ordag.data.covariates import Covariate, Root
 from ordag.data.holding import FOLLOWS
-from ordag.data.table_checks import check_held
+from ordag.data.table_checks import check_adjusted
 from ordag.errors import ColumnError
 
 ROUNDING = 1e-13
@@ -168,7 +168,7 @@ def checked_causes(root: Root, names: Sequence[str]) -> Root:
             _refuse_nested(found, root.covariates, one)
     left, whole = lengths(root.R[root.width :, root.width :]), lengths(root.R[:, root.width :])
     held = joined([shown(one.name) for one in root.covariates])
-    check_held(root.n, root.width, left / np.where(whole > 0.0, whole, 1.0), names, held)
+    check_adjusted(root.n, root.width, left / np.where(whole > 0.0, whole, 1.0), names, held)
     return root
 
 

@@ -64,9 +64,9 @@ class Groups:
     further rows have the weight 0."""
 
     def __init__(
-        self, places: dict[str, int], weights: Array, means: Array, rows: int, squares: float, nothing: int = 0
+        self, numbers: dict[str, int], weights: Array, means: Array, rows: int, squares: float, nothing: int = 0
     ) -> None:
-        self.places, self.weights, self.means, self.rows, self.squares = places, weights, means, rows, squares
+        self.numbers, self.weights, self.means, self.rows, self.squares = numbers, weights, means, rows, squares
         self.nothing = nothing
 
     @classmethod
@@ -79,7 +79,7 @@ class Groups:
 
     def with_means(self, means: Array) -> Groups:
         """Return the same with other columns."""
-        return Groups(self.places, self.weights, means, self.rows, self.squares, self.nothing)
+        return Groups(self.numbers, self.weights, means, self.rows, self.squares, self.nothing)
 
     @property
     def between(self) -> tuple[int, Array, Array]:
@@ -89,11 +89,11 @@ class Groups:
 
     def join(self, names: Sequence[str], weights: Array, means: Array) -> Array:
         r"""Add rows of these clusters; return the rows $\sqrt{W_1 W_2 / (W_1 + W_2)}\,(m_2 - m_1)$ that the scatter gains."""
-        new = [name for name in names if name not in self.places]
-        self.places |= {name: k for k, name in enumerate(new, start=len(self.places))}
+        new = [name for name in names if name not in self.numbers]
+        self.numbers |= {name: k for k, name in enumerate(new, start=len(self.numbers))}
         self.weights = np.concatenate([self.weights, np.zeros(len(new))])
         self.means = np.concatenate([self.means, np.zeros((len(new), self.means.shape[1]))])
-        at = np.array([self.places[name] for name in names], np.intp)
+        at = np.array([self.numbers[name] for name in names], np.intp)
         before = self.weights[at]
         share, shift = weights / (before + weights), means - self.means[at]
         self.means[at] += share[:, None] * shift
@@ -106,7 +106,7 @@ class Groups:
         mean = self.weights @ self.means / max(total, 1e-300)
         worth = total * total / self.squares if self.squares else 0.0
         share = worth / max(self.rows, 1)
-        n = round(worth - share * max(len(self.places) - 1, 0))
+        n = round(worth - share * max(len(self.numbers) - 1, 0))
         return Root(n, mean, R * np.sqrt(worth / max(total, 1e-300)), tuple(covariates), self.rows, (), self)
 
 
@@ -211,7 +211,7 @@ def _merged_groups(roots: Sequence[Root]) -> Root:
     for root in roots:
         one = root.groups
         assert one is not None
-        rows.append(whole.join(list(one.places), one.weights, one.means))
+        rows.append(whole.join(list(one.numbers), one.weights, one.means))
         whole.rows += one.rows
         whole.squares += one.squares
         whole.nothing += one.nothing

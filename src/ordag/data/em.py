@@ -1,6 +1,6 @@
 r"""Moments of rows with missing values: the maximum of the Gaussian likelihood of what was observed, by EM.
 
-Complete rows enter once, by their sums. A step of EM (Dempster, Laird & Rubin 1977) visits the incomplete rows (`expectation`) and takes
+Complete rows enter once, by their sums. A step of EM (Dempster, Laird & Rubin 1977) visits the incomplete rows (`expectations`) and takes
 the mean and the covariance of all rows, holes filled by their expectation, with the covariance that the filling leaves. Two steps and the
 leap that they point at are a round of SQUAREM (Varadhan & Roland 2008); a leap that lowers the likelihood is not taken. Columns are
 centred and scaled by their observed values before.
@@ -11,6 +11,7 @@ $-\frac12 (n \log\det\Sigma + \sum \log\det K_{MM} + \operatorname{tr} K (T + \s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -18,8 +19,101 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ordag.common.arrays import Array, Integers
-from ordag.data.expectation import expectations
+from ordag.common.compiling import allocating, inlined
 from ordag.data.holes import pattern_codes
+
+
+@inlined
+def invert(A: Array, L: Array, m: int) -> float:
+    """Replace the corner of A, of m rows, by its inverse; return the logarithm of its determinant. L is room for as much."""
+    logarithm = 0.0
+    for k in range(m):
+        for i in range(k, m):
+            total = A[i, k]
+            for a in range(k):
+                total -= L[i, a] * L[k, a]
+            if i == k:
+                pivot = math.sqrt(total)
+                L[k, k] = pivot
+                logarithm += 2.0 * math.log(pivot)
+            else:
+                L[i, k] = total / pivot
+    for k in range(m):  # L becomes its own inverse
+        L[k, k] = 1.0 / L[k, k]
+        for i in range(k + 1, m):
+            total = 0.0
+            for a in range(k, i):
+                total -= L[i, a] * L[a, k]
+            L[i, k] = total / L[i, i]
+    for k in range(m):
+        for i in range(k, m):
+            total = 0.0
+            for a in range(i, m):
+                total += L[a, i] * L[a, k]
+            A[i, k] = total
+            A[k, i] = total
+    return logarithm
+
+
+@allocating
+def expectations(
+    X: Array,
+    w: Array,
+    starts: Integers,
+    holes: Integers,
+    patterns: Integers,
+    K: Array,
+    h: Array,
+    first: Array,
+    second: Array,
+    mixed: Array,
+) -> float:
+    r"""Add $\sum w f$ to `first`, $\sum w (f^\top f + K_{MM}^{-1})$ to `second` and $\sum w f^\top x$ to `mixed`.
+
+    With K the inverse of the covariance matrix and x a row about a point c, zero at its holes M, the holes have given the rest the
+    covariance $K_{MM}^{-1}$ and the mean $c_M + f$, $f = K_{MM}^{-1} (h - K x)_M$ with $h = K (\mu - c)$. So a row with m holes takes
+    m p + m³ products and not p³, and only what the holes add to the sums changes from one step to the next.
+
+    Row i has the weight w[i] and the holes holes[starts[i]:starts[i + 1]]; rows of one pattern stand together. Return
+    $\sum w \log\det K_{MM}$.
+    """
+    n, p = X.shape
+    A, L, u, f = np.empty((p, p)), np.empty((p, p)), np.empty(p), np.empty(p)
+    total = logarithm = 0.0
+    last = np.int64(-1)
+    for i in range(n):
+        begin, m = starts[i], starts[i + 1] - starts[i]
+        if patterns[i] != last:
+            last = patterns[i]
+            for a in range(m):
+                for b in range(m):
+                    A[a, b] = K[holes[begin + a], holes[begin + b]]
+            logarithm = invert(A, L, m)
+        weight = w[i]
+        if weight == 0.0:
+            continue
+        total += weight * logarithm
+        for a in range(m):
+            j = holes[begin + a]
+            value = 0.0
+            for k in range(p):
+                value += K[j, k] * X[i, k]
+            u[a] = h[j] - value
+        for a in range(m):
+            value = 0.0
+            for b in range(m):
+                value += A[a, b] * u[b]
+            f[a] = value
+        for a in range(m):
+            j = holes[begin + a]
+            scaled = weight * f[a]
+            first[j] += scaled
+            for b in range(m):
+                second[j, holes[begin + b]] += scaled * f[b] + weight * A[a, b]
+            for k in range(p):
+                mixed[j, k] += scaled * X[i, k]
+    return total
+
 
 SETTLED = 1e-7
 """A step that changes no mean, by its standard deviation, and no correlation by more than this is the last."""
@@ -142,7 +236,7 @@ class Em:
     def run(
         self,
         start: Gaussian,
-        tell: Callable[[int, float], None] | None = None,
+        announce: Callable[[int, float], None] | None = None,
         settled: float = SETTLED,
         most: int = MOST_STEPS,
     ) -> Estimate | None:
@@ -154,8 +248,8 @@ class Em:
         while self.steps < most:
             change = _difference(one, at)
             size = float(np.abs(change).max())
-            if tell is not None:
-                tell(self.steps, size)
+            if announce is not None:
+                announce(self.steps, size)
             if size <= settled:
                 return Estimate(one, likelihood, self.steps, True)
             found = self.step(one)
@@ -185,3 +279,42 @@ def _leap(at: Gaussian, change: Array, bend: Array, length: float) -> Gaussian:
     d = np.sqrt(at.S.diagonal())
     path = (2.0 * length - 1.0) * change + length**2 * bend
     return Gaussian(at.mean + path[0] * d, at.S + path[1:] * np.outer(d, d))
+
+
+ENOUGH_REWEIGHTED = 0.05
+"""A step that changes no mean and no correlation by more than this share of its standard error is the last."""
+
+MOST_STEPS_REWEIGHTED = 24
+
+
+class Reweighted:
+    """The Gaussian of incomplete rows with other weights, such as those of a bootstrap sample: some steps of EM from that of all rows.
+
+    It takes rows, NaN where values are missing, the Gaussian to begin with, and the share of the rows by which it is drawn (see `Holes`).
+    """
+
+    def __init__(self, rows: Array, mean: Array, S: Array, prior: float = 0.0) -> None:
+        self.scale = np.sqrt(S.diagonal())
+        self._start = Gaussian(np.zeros(len(mean)), S / np.outer(self.scale, self.scale))
+        self._missing = np.isnan(rows).any(axis=1)
+        self._complete = (rows[~self._missing] - mean) / self.scale
+        self._block = Block.of(rows[self._missing], mean, self.scale)
+        self._holes = np.diff(self._block.starts).astype(np.float64)
+        self.mean, self.prior = mean, prior
+
+    def gaussian(self, weights: Array) -> Gaussian:
+        """Return mean and covariance (of divisor Σw) of the rows with these weights."""
+        own, partial = weights[~self._missing], weights[self._missing]
+        ordered = partial[self._block.order]
+        X, Z = self._block.X, self._complete
+        totals = Totals(
+            float(weights.sum()),
+            own @ Z + ordered @ X,
+            (Z * own[:, None]).T @ Z + (X * ordered[:, None]).T @ X,
+            float(ordered @ self._holes),
+        )
+        p = len(self.mean)
+        em = Em(totals, lambda K, h: self._block.add_to(Sums.zero(p), K, h, partial), self.prior * totals.n)
+        found = em.run(self._start, settled=ENOUGH_REWEIGHTED / np.sqrt(len(weights)), most=MOST_STEPS_REWEIGHTED)
+        mean, S = self._start if found is None else found.gaussian
+        return Gaussian(self.mean + mean * self.scale, S * np.outer(self.scale, self.scale))

@@ -27,8 +27,8 @@ class Labels:
 
     def __init__(self, p: int, covariates: Sequence[Covariate]) -> None:
         self.p = p
-        self.held = tuple(one for one in covariates if one.use in HELD)
-        self.labels = covariates[len(self.held) :]
+        self.adjusted_for = tuple(one for one in covariates if one.use in HELD)
+        self.labels = covariates[len(self.adjusted_for) :]
         places = {one.use: p + k for k, one in enumerate(covariates)}
         self.condition = next((places[use] for use in CONDITIONS if use in places), None)
         self.cluster, self.weights = places.get("cluster"), places.get("weights")
@@ -64,7 +64,7 @@ class LabelledAccumulator:
         self._parts: dict[int, RootAccumulator | WithinAccumulator] = {}
 
     def add(self, block: Array) -> None:
-        labels, width = self._labels.of(block), self._labels.p + len(self._labels.held)
+        labels, width = self._labels.of(block), self._labels.p + len(self._labels.adjusted_for)
         rows = block[:, :width]
         if labels.condition is None:
             self._add(0, rows, labels)
@@ -87,7 +87,7 @@ class LabelledAccumulator:
         if code not in self._parts:
             own = self._labels
             plain = own.cluster is None and own.weights is None
-            self._parts[code] = RootAccumulator(own.p, own.held) if plain else WithinAccumulator(own)
+            self._parts[code] = RootAccumulator(own.p, own.adjusted_for) if plain else WithinAccumulator(own)
         return self._parts[code]
 
     def finish(self) -> Root:
@@ -107,8 +107,8 @@ class WithinAccumulator:
 
     def __init__(self, labels: Labels) -> None:
         self._labels = labels
-        self._counts = [0] * len(labels.held)  # levels seen so far, of categories
-        width = labels.p + sum(one.levels is None for one in labels.held)
+        self._counts = [0] * len(labels.adjusted_for)  # levels seen so far, of categories
+        width = labels.p + sum(one.levels is None for one in labels.adjusted_for)
         self.groups = Groups.empty(width)
         self._R = np.zeros((0, width))
         self._waiting: list[Array] = []
@@ -137,7 +137,7 @@ class WithinAccumulator:
 
     def _expanded(self, rows: Array) -> Array:
         """Return rows as [Z | X]; rows that came before have none of the levels that come with these."""
-        held, p = self._labels.held, self._labels.p
+        held, p = self._labels.adjusted_for, self._labels.p
         counts = level_counts(held, self._counts, rows[:, p:]) if held else []
         if counts != self._counts:
             self._absorb()
@@ -164,7 +164,7 @@ class WithinAccumulator:
 
     def finish(self) -> Root:
         self._absorb()
-        return self.groups.root(self._R, up_to(self._labels.held, self._counts))
+        return self.groups.root(self._R, up_to(self._labels.adjusted_for, self._counts))
 
 
 def accumulator(p: int, covariates: Sequence[Covariate]) -> RootAccumulator | LabelledAccumulator:

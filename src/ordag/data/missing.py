@@ -23,7 +23,7 @@ from ordag.data.sources.source import regroup
 from ordag.data.table_checks import RowCheck, check_moments
 from ordag.errors import CollinearError, DataError, MissingValuesError
 
-Tell = Callable[[str], None]
+Announce = Callable[[str], None]
 
 AT_ONCE = 2**21
 """Numbers in a block of incomplete rows: a fraction of a second, after which the user can interrupt."""
@@ -60,7 +60,7 @@ class Estimated(NamedTuple):
     holes: Holes
 
 
-def estimate(source: Source, check: RowCheck, complete: Complete, tell: Tell | None = None) -> Estimated:
+def estimate(source: Source, check: RowCheck, complete: Complete, announce: Announce | None = None) -> Estimated:
     """Estimate the moments of all rows by EM; `check` has seen them, and has kept the incomplete ones as far as they fit in memory."""
     names, incomplete = source.names, check.incomplete
     n, p = complete.n + incomplete.rows, len(names)
@@ -106,7 +106,7 @@ def estimate(source: Source, check: RowCheck, complete: Complete, tell: Tell | N
     if complete.n > FEW_ROWS * (p + q) and left_of(own).min() > MADE_UP[1]:
         start = Gaussian(about, own / complete.n)
     before = [column for one in complete.covariates for column in one.columns]
-    run = partial(_run, totals, rows, start, [*before, *names], source.prefix, tell)
+    run = partial(_run, totals, rows, start, [*before, *names], source.prefix, announce)
     found = None if n <= FEW_ROWS * (p + q) else run(0.0, lambda among: complete.n + incomplete.having(among[q:]))
     few = found is None
     found = run(PRIOR * n) if found is None else found
@@ -157,7 +157,7 @@ def _run(
     start: Gaussian,
     names: Sequence[str],
     prefix: str,
-    tell: Tell | None,
+    announce: Announce | None,
     prior: float,
     having: Callable[[Mask], int] | None = None,
 ) -> Estimate | None:
@@ -166,7 +166,7 @@ def _run(
     having: the number of rows that have all of some columns. None where others make a column up in too few rows to show that they do: the
     likelihood has no maximum then.
     """
-    said = None if tell is None else partial(_say, tell)
+    said = None if announce is None else partial(_say, announce)
     found = Em(totals, rows.expect, prior).run(start, said)
     least = MADE_UP[0]
     if found is None:
@@ -200,9 +200,9 @@ def made_of(S: Array, j: int) -> Mask:
     return np.asarray(np.abs(k) * np.sqrt(S.diagonal()) > 0.01 * abs(k[j]) * np.sqrt(S[j, j]))
 
 
-def _say(tell: Tell, step: int, change: float) -> None:
+def _say(announce: Announce, step: int, change: float) -> None:
     share = min(max(math.log(max(change, SETTLED)) / math.log(SETTLED), 0.0), 1.0)
-    tell(News(f"estimating with missing values: step {step}", share))
+    announce(News(f"estimating with missing values: step {step}", share))
 
 
 class Frame(NamedTuple):

@@ -23,7 +23,7 @@ from ordag.data.covariates import HELD, Condition, Covariate, Groups, Root, of_c
 from ordag.data.covariates import merged as merged_roots
 from ordag.data.holding import Adjustment
 from ordag.data.holes import Holes
-from ordag.data.missing import Tell
+from ordag.data.missing import Announce
 from ordag.data.moments_file import ENDING, MARK, is_moments, pieces, read
 from ordag.data.passes import Progress, Summary, gram_in_memory, gram_pass, root_pass
 from ordag.data.reading import Missing, PartReading, Reading
@@ -31,9 +31,9 @@ from ordag.data.scatter import MANY_COLUMNS, WELL_CONDITIONED, root_of_scatter
 from ordag.data.sources import Source, Upload, open_source
 from ordag.data.sources.paths import DiskFile, locate, path_of
 from ordag.data.table_checks import (
+    check_adjusted,
     check_covariance,
     check_finite,
-    check_held,
     check_names,
     is_triangle,
     name_list,
@@ -53,9 +53,9 @@ class Moments:
     values, `outlying` ones were left out by robust moments. `rows` were used; they count for n, which every formula takes. `holes` are
     their missing values. Arrays are read-only, in copies too.
 
-    `covariates` are to be held fixed: the first columns are theirs, and `adjusted` takes them out. Afterwards they are `held`, the mean
-    is still that of the columns, R is the root of what regressions on the covariates leave of them, and n is the number that the `rows`
-    are worth: one less for every column that was taken out.
+    `covariates` are to be held fixed: the first columns are theirs, and `adjusted` takes them out. Afterwards they are `adjusted_for`, the
+    mean is still that of the columns, R is the root of what regressions on the covariates leave of them, and n is the number that the
+    `rows` are worth: one less for every column that was taken out.
 
     `conditions` are those under which the rows were measured: R is about their means then, and each has a root of [Z | X] of its own,
     with the covariates not taken out. R is about the means of `clusters`, which are a single one where rows have nothing but weights.
@@ -74,7 +74,7 @@ class Moments:
     outlying: int
     holes: Holes | None
     covariates: tuple[Covariate, ...]
-    held: tuple[Covariate, ...]
+    adjusted_for: tuple[Covariate, ...]
     conditions: tuple[Condition, ...]
     clusters: Groups | None
     causes: Root | None
@@ -93,7 +93,7 @@ class Moments:
         rows: int | None = None,
         holes: Holes | None = None,
         covariates: Sequence[Covariate] = (),
-        held: Sequence[Covariate] = (),
+        adjusted_for: Sequence[Covariate] = (),
         conditions: Sequence[Condition] = (),
         clusters: Groups | None = None,
         causes: Root | None = None,
@@ -108,7 +108,11 @@ class Moments:
             raise ColumnError("Moments: there are no columns; at least one is needed.")
         mean = shaped(mean, "mean", p)
         known: dict[str, Any] = {"squared": squared or R is None, "dropped": dropped, "outlying": outlying}
-        known |= {"rows": int(n if rows is None else rows), "covariates": tuple(covariates), "held": tuple(held)}
+        known |= {
+            "rows": int(n if rows is None else rows),
+            "covariates": tuple(covariates),
+            "adjusted_for": tuple(adjusted_for),
+        }
         known |= {"holes": holes, "conditions": tuple(conditions), "clusters": clusters, "causes": causes}
         if R is not None:
             R = shaped(R, "R", p, p)
@@ -162,8 +166,8 @@ class Moments:
         if found.covariates:
             left, whole = lengths(R), lengths(self.R[:, self._width :])
             held = joined([str(one) for one in found.covariates])
-            check_held(self.n, found.rank, left / np.where(whole > 0.0, whole, 1.0), self.variables, held)
-        history = self._history | {"covariates": (), "held": (*self.held, *found.covariates)}
+            check_adjusted(self.n, found.rank, left / np.where(whole > 0.0, whole, 1.0), self.variables, held)
+        history = self._history | {"covariates": (), "adjusted_for": (*self.adjusted_for, *found.covariates)}
         history["clusters"] = found.left(self.clusters)
         if causes:
             history["causes"] = checked_causes(Root(n, self.mean[self._width - q :], found.R, causes), self.variables)
@@ -193,7 +197,10 @@ class Moments:
             raise SettingError(f"leave_out={short(list(labels))}: {what}; {those}.", ["leave_out"])
         root = of_conditions([one for one in self.conditions if one.label not in labels])
         summary = Summary.of_root(self.variables, root, self.dropped)
-        return Moments(**summary._asdict() | {"held": self.held, "squared": self.squared, "outlying": self.outlying})
+        return Moments(
+            **summary._asdict()
+            | {"adjusted_for": self.adjusted_for, "squared": self.squared, "outlying": self.outlying}
+        )
 
     @property
     def weightless(self) -> int:
@@ -210,11 +217,11 @@ class Moments:
 
     def counted_like(self, whole: Moments) -> Moments:
         """Return the same where rows count for as much each as those of another table, whose covariates they have been freed of."""
-        if whole.n == whole.rows and not whole.held:
+        if whole.n == whole.rows and not whole.adjusted_for:
             return self
         n = int(self.rows * (whole.n / whole.rows))
         same = Moments.__new__(Moments)
-        same.__setstate__(vars(self) | {"n": n, "held": whole.held})
+        same.__setstate__(vars(self) | {"n": n, "adjusted_for": whole.adjusted_for})
         return same
 
     def holding(self, columns: Sequence[str], causes: Sequence[str] = ()) -> Moments:
@@ -369,7 +376,7 @@ class Moments:
             "outlying",
             "rows",
             "covariates",
-            "held",
+            "adjusted_for",
             "holes",
             "conditions",
             "clusters",
@@ -415,7 +422,7 @@ class Moments:
             if not isinstance(other, Moments):
                 raise SettingError(f"{short(other)} cannot be merged: give Moments.")
             _check_same_columns(self, other, "Those to merge")
-        held = [one for m in (self, *others) for one in (*m.held, *(m.causes.covariates if m.causes else ()))]
+        held = [one for m in (self, *others) for one in (*m.adjusted_for, *(m.causes.covariates if m.causes else ()))]
         if held:
             raise DataError(
                 f"{listed([one.name for one in held])} has been taken out of one part already, and parts differ in it: merge first, then "
@@ -492,7 +499,7 @@ class Moments:
         progress: Progress | None = None,
         **reading: Any,
     ) -> Moments:
-        """Compute the moments of a file, a folder of Parquet files, a frame or an array in one pass over batches of rows.
+        """Compute the moments of a file, a folder of files, a frame or an array in one pass over batches of rows.
 
         A table of Dask is read by its workers. Columns to be held fixed (`adjust`) are not taken out yet, so that the moments of parts
         can be merged.
@@ -643,13 +650,13 @@ def resolved(gram: Moments) -> Moments | None:
 
 
 def scan_source(
-    source: Source, missing: Missing = "auto", progress: Progress | None = None, tell: Tell | None = None
+    source: Source, missing: Missing = "auto", progress: Progress | None = None, announce: Announce | None = None
 ) -> Moments:
     """Compute moments with all the digits of the rows; a wide file is read again where a Gram matrix loses some."""
     p = len(source.names)
     if source.repeatable and not source.covariates and p >= MANY_COLUMNS and (source.rows is None or source.rows > p):
-        gram = gram_pass(source, missing, progress, tell=tell)
+        gram = gram_pass(source, missing, progress, announce=announce)
         moments = None if gram is None else resolved(Moments(**gram._asdict()))
         if moments is not None:
             return moments
-    return Moments(**root_pass(source, missing, progress, tell=tell)._asdict())
+    return Moments(**root_pass(source, missing, progress, announce=announce)._asdict())

@@ -47,7 +47,7 @@ def pieces(moments: Summary) -> Iterator[bytes]:
     counts = {"rows": moments.n, "used": used, "dropped": moments.dropped, "squared": bool(moments.squared)}
     columns: dict[str, Any] = {
         "covariates": [one.to_dict() for one in moments.covariates],
-        "held": [one.to_dict() for one in moments.held],
+        "held": [one.to_dict() for one in moments.adjusted_for],
     }
     labelled = bool(moments.conditions) or moments.clusters is not None
     if labelled:
@@ -87,7 +87,7 @@ def _condition(one: Condition) -> dict[str, Any]:
 def _clusters(groups: Groups | None) -> dict[str, Any] | None:
     if groups is None:
         return None
-    known = {"names": list(groups.places), "rows": groups.rows, "squares": groups.squares}
+    known = {"names": list(groups.numbers), "rows": groups.rows, "squares": groups.squares}
     return known | ({"nothing": groups.nothing} if groups.nothing else {})
 
 
@@ -165,8 +165,8 @@ def _parse(file: BinaryIO, origin: File) -> tuple[Summary, bytes]:
         check_names(names)
     except ColumnError as error:
         raise UnreadableError(f"{describe} has invalid names. {error}") from error
-    history = {key: known[key] for key in ("squared", "dropped", "covariates", "held")}
-    history |= {"conditions": conditions, "clusters": clusters}
+    history = {key: known[key] for key in ("squared", "dropped", "covariates")}
+    history |= {"adjusted_for": known["held"], "conditions": conditions, "clusters": clusters}
     return Summary(names, known["rows"], mean, R=R, rows=known.get("used", known["rows"]), **history), total.digest()
 
 
@@ -232,12 +232,12 @@ def _read_root(
     if clusters is None:
         return mean, R, None
     count = len(clusters["names"])
-    places = {name: k for k, name in enumerate(clusters["names"])}
+    numbers = {name: k for k, name in enumerate(clusters["names"])}
     weights, means = _array(file, total, count), _array(file, total, count * p).reshape(count, p)
     return (
         mean,
         R,
-        Groups(places, weights, means, clusters["rows"], float(clusters["squares"]), clusters.get("nothing", 0)),
+        Groups(numbers, weights, means, clusters["rows"], float(clusters["squares"]), clusters.get("nothing", 0)),
     )
 
 

@@ -15,7 +15,7 @@ from ordag.data.covariates import Condition, Covariate, Groups, Root, merged
 from ordag.data.holding import RootAccumulator
 from ordag.data.holes import KEPT, Holes
 from ordag.data.labelled import LabelledAccumulator, accumulator
-from ordag.data.missing import Complete, Tell, estimate
+from ordag.data.missing import Announce, Complete, estimate
 from ordag.data.profile import Profile, Sampler, stride_of
 from ordag.data.reading import Missing
 from ordag.data.scatter import Products, chunk_rows, gram_rows, scatter_of
@@ -42,18 +42,18 @@ class Summary(NamedTuple):
     dropped: int = 0
     rows: int | None = None
     covariates: tuple[Covariate, ...] = ()
-    held: tuple[Covariate, ...] = ()
+    adjusted_for: tuple[Covariate, ...] = ()
     holes: Holes | None = None
     conditions: tuple[Condition, ...] = ()
     clusters: Groups | None = None
 
     @classmethod
-    def of(cls, source: Source, check: RowCheck, root: Root, tell: Tell | None = None) -> Summary:
+    def of(cls, source: Source, check: RowCheck, root: Root, announce: Announce | None = None) -> Summary:
         """Summarise rows by the root of the complete ones, and by what the others hold where these are used."""
         known = cls.of_root(source.names, root, check.dropped)
         if check.how == "em":
             complete = Complete(root.n, root.mean, root.R.T @ root.R, root.covariates)
-            return known._replace(squared=True, **estimate(source, check, complete, tell)._asdict())
+            return known._replace(squared=True, **estimate(source, check, complete, announce)._asdict())
         return known._replace(holes=check.holes)
 
     @classmethod
@@ -83,7 +83,7 @@ def gram_pass(
     progress: Progress | None = None,
     sampler: Sampler | None = None,
     least_rows: LeastRows | None = None,
-    tell: Tell | None = None,
+    announce: Announce | None = None,
 ) -> Summary | None:
     """Form the scatter in one pass; None where that loses digits. Where incomplete rows are used, there is a root instead."""
     p = len(source.names)
@@ -93,7 +93,7 @@ def gram_pass(
         mean, scatter = total.finish() if total.rows else (np.zeros(p), total.scatter)
     if check.how == "em":
         complete = Complete(total.rows, mean, np.tril(scatter) + np.tril(scatter, -1).T)
-        return Summary(source.names, squared=True, **estimate(source, check, complete, tell)._asdict())
+        return Summary(source.names, squared=True, **estimate(source, check, complete, announce)._asdict())
     if not _usable(mean, scatter) or not total.kept(scatter):
         return None
     return Summary(source.names, total.rows, mean, scatter=scatter, dropped=check.dropped, holes=check.holes)
@@ -105,7 +105,7 @@ def root_pass(
     progress: Progress | None = None,
     sampler: Sampler | None = None,
     least_rows: LeastRows | None = None,
-    tell: Tell | None = None,
+    announce: Announce | None = None,
 ) -> Summary:
     """Compute the root by orthogonal transformations in one pass, with all the digits of the rows.
 
@@ -115,11 +115,11 @@ def root_pass(
     if p == 0:
         raise DataError("There are no columns: a graph needs at least two.")
     if isinstance(source, DaskSource):
-        return summed_up(source, scan(source, missing), tell)
+        return summed_up(source, scan(source, missing), announce)
     total = accumulator(p, source.covariates)
     with np.errstate(over="ignore", invalid="ignore"):
         check = _add_rows(source, missing, chunk_rows(p), total, progress, sampler, least_rows)
-        return Summary.of(source, check, total.finish(), tell)
+        return Summary.of(source, check, total.finish(), announce)
 
 
 def _usable(mean: Array, scatter: Array) -> bool:
@@ -228,9 +228,9 @@ def _merge_scans(scans: Sequence[Scan]) -> Scan:
     )
 
 
-def summed_up(source: DaskSource, found: Scan, tell: Tell | None = None) -> Summary:
+def summed_up(source: DaskSource, found: Scan, announce: Announce | None = None) -> Summary:
     """Return what a pass over all partitions comes to; incomplete rows are used where they lie."""
-    return Summary.of(source, found.check, found.root, tell)
+    return Summary.of(source, found.check, found.root, announce)
 
 
 def draw_sample(source: DaskSource, found: Scan, limit: int) -> Profile:

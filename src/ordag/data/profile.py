@@ -77,7 +77,7 @@ class Sampler:
 
     def __init__(self, p: int, limit: int) -> None:
         self._limit = limit
-        self._held: list[Array] = []
+        self._blocks: list[Array] = []
         self._stride, self._count, self._position = 1, 0, 0
         self._least, self._most = np.full(p, np.inf), np.full(p, -np.inf)
 
@@ -88,22 +88,22 @@ class Sampler:
         np.fmax(self._most, np.fmax.reduce(block, axis=0), out=self._most)
         kept = block[(-self._position) % self._stride :: self._stride]
         self._position += len(block)
-        self._held.append(np.array(kept))
+        self._blocks.append(np.array(kept))
         self._count += len(kept)
         while self._count > self._limit:
-            self._held = [np.concatenate(self._held)[::2].copy()]
-            self._stride, self._count = 2 * self._stride, len(self._held[0])
+            self._blocks = [np.concatenate(self._blocks)[::2].copy()]
+            self._stride, self._count = 2 * self._stride, len(self._blocks[0])
 
     def select(self, columns: list[int]) -> None:
         """Keep these columns alone."""
-        self._held = [block[:, columns] for block in self._held]
+        self._blocks = [block[:, columns] for block in self._blocks]
         self._least, self._most = self._least[columns], self._most[columns]
 
     def finish(self) -> Profile:
         """Return all rows that were kept, and the extremes of all that were added."""
-        if len(self._held) != 1:
-            self._held = [np.concatenate([np.empty((0, len(self._least))), *self._held])]
-        return Profile(self._held[0], self._stride, self._least, self._most)
+        if len(self._blocks) != 1:
+            self._blocks = [np.concatenate([np.empty((0, len(self._least))), *self._blocks])]
+        return Profile(self._blocks[0], self._stride, self._least, self._most)
 
 
 def stride_of(n: int, most: int) -> int:

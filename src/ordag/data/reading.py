@@ -255,7 +255,7 @@ class Reading(Settings):
     )
     header: bool = setting(True, _header, "False if the first line of a text file or sheet is data already")
     na: Sequence[str] | None = setting(
-        None, _cells, "cells that stand for a missing value, such as `-99` or, in text files, `?`"
+        None, _cells, "cells that stand for a missing value, such as `-99` or, in text files and workbooks, `?`"
     )
     sheet: str | None = setting(
         None, _as_given, "sheet of an Excel or OpenDocument workbook; default the first that is not empty", typed=str

@@ -203,7 +203,7 @@ def role_of_text(name: str, levels: Levels, holds: str = "text", *, whole: bool)
         return ColumnRole(name, "id", f"{holds}, with {distinct:,} different values in {present:,} rows")
     if distinct == 1 and whole:
         some = " that has one" if present < levels.rows else ""
-        return ColumnRole(name, "constant", f"the same text in every row{some}")
+        return ColumnRole(name, "constant", f"the same value in every row{some}")
     reason = f"{counted(distinct, 'value')}{'' if whole else ' or more'}" if holds == "text" else holds
     return ColumnRole(name, "category", reason, distinct)
 
@@ -273,7 +273,11 @@ def _by_name(name: str, present: Array, complete: bool) -> tuple[str, str]:
     if YEAR_NAMES.fullmatch(name) and _is_year(name, present):
         return "time", YEARS
     if distinct > FEW_VALUES and present.min() >= 0.0 and CODE_NAMES.fullmatch(name):
-        return ("id", "codes, different in every row") if unique else ("category", counted(distinct, "code"))
+        if unique:
+            return "id", "codes, different in every row"
+        if distinct > len(present) // 2:
+            return "id", f"codes, with {distinct:,} different values in {len(present):,} rows"
+        return "category", counted(distinct, "code")
     least, most = present.min(), present.max()
     if any(pattern.fullmatch(name) and low <= least and most <= high for pattern, (low, high) in CALENDAR.items()):
         return "time", PART_OF_DATE
@@ -322,29 +326,29 @@ def relations(names: Sequence[str], column: Callable[[int], Array], fixed: Seque
 
     `column` returns the rows of the column at a position.
 
-    A relation is found in a few hundred rows, and holds in all of them.
+    A relation is found in a few hundred rows, and holds in all of them. Any column is a combination of nearly as many as there are rows, so
+    in fewer rows only copies are found.
     """
     p = len(names)
-    if not 2 <= p <= WIDEST_RELATION or len(column(0)) < p + 3:
+    if not 2 <= p <= WIDEST_RELATION:
         return []
     step = max(1, len(column(0)) // max(500, 3 * p))
     rows = np.column_stack([column(j)[::step] for j in range(p)])
     rows = rows[np.isfinite(rows).all(axis=1), :]
-    if len(rows) < max(p + 3, JUDGED_ROWS):
+    if len(rows) < JUDGED_ROWS:
         return []
     with np.errstate(over="ignore", invalid="ignore"):
         mean = rows.mean(axis=0)
         centred = rows - mean
         length = np.sqrt((centred**2).sum(axis=0))
     left = [j for j in range(p) if np.isfinite(length[j]) and length[j] > 0.0]
+    first = _first_made_up if len(rows) >= p + 2 else _first_copy
     found: list[Relation] = []
     while len(left) > 1:
-        R = np.asarray(np.linalg.qr(centred[:, left] / length[left], mode="r"))
-        small = np.flatnonzero(np.abs(np.diagonal(R)) < 1e-9)
-        if not len(small):
+        b = first(centred[:, left] / length[left])
+        if b is None:
             break
-        k = int(small[0])
-        b = np.linalg.lstsq(R[:k, :k], R[:k, k], rcond=None)[0]
+        k = len(b)
         terms = {left[i]: float(b[i] / length[left[i]] * length[left[k]]) for i in range(k) if abs(b[i]) > 1e-7}
         out = left[k]
         if terms:
@@ -355,6 +359,26 @@ def relations(names: Sequence[str], column: Callable[[int], Array], fixed: Seque
                 out = one.column
         left.remove(out)  # also one of which hardly anything is left, so that the search goes on behind it
     return found
+
+
+def _first_made_up(rows: Array) -> Array | None:
+    """Return the weights of the columns before the first that they make up; None if there is none. The columns have length 1."""
+    R = np.asarray(np.linalg.qr(rows, mode="r"))
+    small = np.flatnonzero(np.abs(np.diagonal(R)) < 1e-9)
+    if not len(small):
+        return None
+    k = int(small[0])
+    return np.asarray(np.linalg.lstsq(R[:k, :k], R[:k, k], rcond=None)[0])
+
+
+def _first_copy(rows: Array) -> Array | None:
+    """Return the same for the first column that is another, up to its sign."""
+    R = rows.T @ rows
+    pairs = np.argwhere(np.triu(np.abs(R) > 1.0 - 1e-12, 1).T)
+    if not len(pairs):
+        return None
+    k, i = pairs[0].tolist()
+    return np.asarray(np.where(np.arange(k) == i, R[k, i], 0.0))
 
 
 def follows_clock(names: Sequence[str], column: Callable[[int], Array], clock: tuple[str, Array]) -> dict[int, str]:
@@ -494,10 +518,17 @@ class RowColumns(NamedTuple):
                 for one in aside
                 if one.role == "category"
                 and one.values is not None
-                and (repeats or one.values >= MANY_SUBJECTS or ID_NAMES.fullmatch(one.name.strip()))
+                and (_is_panel(one, time) or one.values >= MANY_SUBJECTS or ID_NAMES.fullmatch(one.name.strip()))
             ]
             subject = max(labels, key=lambda one: one.values or 0).name if labels else None
         return cls(subject, None if time is None else time.name, repeats)
+
+
+def _is_panel(subject: ColumnRole, time: ColumnRole | None) -> bool:
+    """Return whether the times that repeat may each occur once in every category: there are no more rows than pairs of both."""
+    if time is None or time.values is None or subject.values is None:
+        return False
+    return subject.glance is None or subject.glance.rows <= subject.values * time.values
 
 
 def _row_hints(aside: Sequence[ColumnRole]) -> str:

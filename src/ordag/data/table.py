@@ -54,7 +54,8 @@ class Table:
     `reading` are the settings of `Reading`. `keep` is how many numbers of a file's rows to keep when they are read, for `rows`.
     `names` are those of the variables, known before any row is read; `source` has the rows, None for moments; `transform`
     are the changes of columns, by name; `inputs` are the files and folders that are read. Moments and rows have `covariates` held
-    fixed: they are what regressions on them leave, at their means. `columns` are the roles of all columns.
+    fixed: they are what regressions on them leave, at their means. `columns` are the roles of all columns. `choice` says why "auto"
+    takes another method than usual.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Table:
         self._between, self.both_levels = settings.clusters == "between", settings.clusters == "both"
         self._leave_out = tuple(settings.leave_out)
         self._sampler: Sampler | None = None
+        self.choice = ""
         self._given = given_moments(data, settings, progress)
         self.source: Source | None = None
         self.series: Series | None = None
@@ -268,14 +270,14 @@ class Table:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences on the columns that were set aside, and on how the table was read, where there is anything to say."""
+        """Sentences on the columns that were set aside, how the table was read and why this method, where there is anything to say."""
         aside = set_aside_sentence(self.columns)
         notes = () if self.source is None else self.source.notes
         holes = None if self._known is None else self._known.holes
         read = "; ".join(note if k == 0 else f"{note[0].lower()}{note[1:]}" for k, note in enumerate(notes))
-        asked = sentinel_sentence({one.name: one.sentinels for one in self.columns if one.sentinels})
-        said = [f"{sentence}." for sentence in (aside, read, asked) if sentence]
-        return (*said, *(() if holes is None else holes.sentences))
+        question = sentinel_sentence({one.name: one.sentinels for one in self.columns if one.sentinels})
+        said = [f"{sentence}." for sentence in (aside, read, question) if sentence]
+        return (*said, *(() if holes is None else holes.sentences), *filter(None, [self.choice]))
 
     def warn(self) -> Table:
         """Warn of the columns that were set aside."""
@@ -286,14 +288,14 @@ class Table:
             warnings.warn(f"{aside}.", ColumnWarning, stacklevel=_outside())
         return self
 
-    def tell(self, news: str) -> None:
+    def announce(self, news: str) -> None:
         """Report progress."""
         if self._progress is not None:
             self._progress(news)
 
-    def tell_rows(self, rows: int) -> None:
+    def announce_rows(self, rows: int) -> None:
         """Report how many rows have been read."""
-        self.tell(f"{counted(rows, 'row')} read" if self.source is None else self.source.news(rows))
+        self.announce(f"{counted(rows, 'row')} read" if self.source is None else self.source.news(rows))
 
     def needing(self, least_rows: LeastRows) -> Table:
         """Refuse this table from now on if it has fewer rows; the default is the number for regressions on all columns."""
@@ -340,7 +342,7 @@ class Table:
                 ["weights"],
             )
         alone = labels is not None and labels.cluster is not None and self.series is None
-        if alone and moments.clusters is not None and len(moments.clusters.places) == 1:
+        if alone and moments.clusters is not None and len(moments.clusters.numbers) == 1:
             assert labels is not None
             raise DataError(
                 f"{prefix}All rows are of one cluster of {labels.names[labels.cluster or 0].name!r}: resamples draw whole clusters, and "
@@ -404,7 +406,7 @@ class Table:
             return None
         if self._is_wide_file and not self.covariates:
             gram = gram_pass(
-                self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows, self.tell
+                self.source, self.missing, self.announce_rows, self._new_sampler(), self._least_rows, self.announce
             )
         else:
             gram = gram_in_memory(self.source)
@@ -429,10 +431,10 @@ class Table:
             return self._given
         self._check_rows()
         if isinstance(self.source, DaskSource):
-            summary = summed_up(self.source, self._scan, self.tell)
+            summary = summed_up(self.source, self._scan, self.announce)
         else:
             summary = root_pass(
-                self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows, self.tell
+                self.source, self.missing, self.announce_rows, self._new_sampler(), self._least_rows, self.announce
             )
         if self.series is not None and self.series.taken:
             summary = summary._replace(n=max(summary.n - self.series.taken, 0), rows=summary.rows or summary.n)
@@ -476,9 +478,9 @@ class Table:
     def _scan(self) -> Scan:
         """One pass over the partitions of a table of Dask."""
         assert isinstance(self.source, DaskSource)
-        self.tell(f"{counted(len(self.source.partitions), 'partition')} on the cluster")
+        self.announce(f"{counted(len(self.source.partitions), 'partition')} on the cluster")
         found = scan(self.source, self.missing)
-        self.tell_rows(found.check.rows)
+        self.announce_rows(found.check.rows)
         return found
 
     @cached_property
@@ -510,7 +512,7 @@ class Table:
         columns, p = self.row_labels, len(self.names)
         if columns is None:
             return self._fixed_within(block)
-        held = columns.held
+        held = columns.adjusted_for
         rows = self._unadjusted.adjustment.residuals(block[:, : p + len(held)], held)
         labels = self._placed(columns.of(block))
         if labels.condition is not None:  # the rows of some conditions are left out

@@ -241,7 +241,7 @@ def check_variables(names: Sequence[str], columns: Sequence[ColumnRole], prefix:
     raise DataError(f"{prefix}A graph needs two variables, and {left}. {aside}.{advice}", remedies=remedies)
 
 
-def check_held(n: int, rank: int, left: Array, names: Sequence[str], held: str) -> None:
+def check_adjusted(n: int, rank: int, left: Array, names: Sequence[str], held: str) -> None:
     """Refuse covariates that leave no rows, or nothing of a column; `left` is the share of each column's length that they leave."""
     if n - rank < 2:
         raise TooFewRowsError(

@@ -6,13 +6,14 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ordag.data.reading import DEFAULT_READING
 from ordag.data.sources import Upload
+from ordag.data.sources.folders import table_files
+from ordag.data.sources.paths import path_of
 from ordag.data.table import Table
 from ordag.data.table_checks import FEW_ROWS
 from ordag.errors import DataError, OrdagError, OrdagWarning, Remedy
@@ -72,7 +73,7 @@ def complete(error: DataError, reading: Mapping[str, Any], attempt: Attempt) -> 
         except DataError as next_fault:
             fault = next_fault
             text = fault.fault.removeprefix(head)
-            later.append(f"{text[:1].upper()}{text[1:]}")
+            later.append(text if text == fault.fault else f"{text[:1].upper()}{text[1:]}")
             continue
         except OrdagError:
             break
@@ -86,7 +87,9 @@ def complete(error: DataError, reading: Mapping[str, Any], attempt: Attempt) -> 
 def _can_be_read_again(data: Any) -> bool:
     if isinstance(data, str | os.PathLike):
         try:
-            return Path(data).is_dir() or Path(data).stat().st_size <= TRIED_BYTES
+            path = path_of(data)
+            files = table_files(path, str(data)) if path.is_dir() else [path]
+            return sum(file.stat().st_size for file in files) <= TRIED_BYTES
         except (OSError, ValueError):
             return False
     if isinstance(data, Upload):

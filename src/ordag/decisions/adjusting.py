@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ordag.common.checks import as_list
 from ordag.common.plain import plain
 from ordag.common.words import listed, share, shown
 from ordag.data.moments import Moments
-from ordag.data.table import Table
 from ordag.decisions.answer import Answer
-from ordag.decisions.given_graph import at_one_time, given_graph
+from ordag.decisions.given_graph import at_one_time, given_graph, table_of
 from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.adjustment import MOST_SETS, Adjustment
@@ -51,15 +52,15 @@ class AdjustmentAnswer(Answer):
 
     rule: the sets of variables by the graph alone. estimates: one for each set to hold fixed, the optimal one first; of a class in which
     no set is valid, one for each set of parents that the cause may have (IDA). sensitivity: of the first of them to hidden common causes.
-    paths: the share of the graphs drawn for resamples that have a directed path, nan without them. held: what estimates hold fixed beside
-    that, as the fit does.
+    paths: the share of the graphs drawn for resamples that have a directed path, nan without them. adjusted_for: what estimates
+    hold fixed beside that, as the fit does.
     """
 
     rule: Adjustment
     estimates: tuple[Estimate, ...] = ()
     sensitivity: Sensitivity | None = None
     paths: float = math.nan
-    held: tuple[str, ...] = ()
+    adjusted_for: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
@@ -80,7 +81,9 @@ class AdjustmentAnswer(Answer):
         rule, pair = self.rule, f"{shown(self.source)} on {shown(self.target)}"
         if not rule.has_path:
             return f"In this graph no directed path leads from {shown(self.source)} to {shown(self.target)}: the effect is zero."
-        if rule.optimal is None:
+        if rule.reason and rule.unmeasured:
+            return f"No set of measured variables gives the effect of {pair}: {rule.reason}."
+        if rule.reason:
             return (
                 f"No set of variables gives the effect of {pair} in every graph of the class: {rule.reason}. "
                 f"There are {len(self.sets)} possible values, one for each set of parents that {shown(self.source)} may have."
@@ -91,7 +94,7 @@ class AdjustmentAnswer(Answer):
             best = f" Holding {listed(rule.optimal)} fixed makes the estimate most precise." if rule.optimal else ""
             return said + best
         said = f"To estimate the effect of {pair}, hold {listed(least)} fixed."
-        if set(rule.optimal) != set(least):
+        if rule.optimal and set(rule.optimal) != set(least):
             said += f" The most precise estimate holds {listed(rule.optimal)} fixed."
         return said
 
@@ -99,20 +102,27 @@ class AdjustmentAnswer(Answer):
     def notes(self) -> list[str]:
         """What else the graph says of other variables."""
         rule, said = self.rule, []
-        if rule.has_path and rule.forbidden and rule.optimal is not None:
+        if rule.has_path and rule.forbidden and not rule.reason:
             said.append(f"Never hold fixed: {listed(rule.forbidden)} (on the path, or effects of it).")
         if rule.needless:
             said.append(f"No need to hold fixed: {listed(rule.needless)}.")
+        if rule.unmeasured:
+            said.append(f"Not measured: {listed(rule.unmeasured)}.")
         for name, given in rule.instruments[:5]:
             said.append(f"Instrument: {shown(name)}{f', with {listed(given)} held fixed' if given else ''}.")
         if len(rule.minimal) == MOST_SETS:
             said.append(f"There may be more minimal sets than the {MOST_SETS} that were looked for.")
+        lows, highs = [one.low for one in self.estimates], [one.high for one in self.estimates]
+        if not rule.reason and max(lows, default=0.0) > min(highs, default=0.0):
+            said.append(
+                "The estimates contradict each other, so the graph does not hold in these rows: see ordag test."
+            )
         if max((one.valid for one in self.estimates if one.valid == one.valid), default=1.0) < SURE:
             said.append(
                 "No set is valid in most of the graphs drawn for resamples, so neither the sets nor their estimates are sure."
             )
-        if self.held:
-            said.append(f"Held fixed as well, as in the fit: {listed(self.held)}.")
+        if self.adjusted_for:
+            said.append(f"Held fixed as well: {listed(self.adjusted_for)}.")
         if self.paths == self.paths:
             said.append(f"A directed path is in {share(self.paths)} of the graphs drawn for resamples of the rows.")
         return said
@@ -131,11 +141,12 @@ class AdjustmentAnswer(Answer):
             "forbidden": list(rule.forbidden),
             "needless": list(rule.needless),
             "instruments": [{"name": one.name, "given": list(one.given)} for one in rule.instruments],
-            "possible_parents": None if rule.optimal is not None else [list(names) for names in self.sets],
+            "possible_parents": [list(names) for names in self.sets] if rule.reason else None,
+            "unmeasured": list(rule.unmeasured),
             "estimates": [{key: plain(value) for key, value in one._asdict().items()} for one in self.estimates],
             "sensitivity": None if self.sensitivity is None else self.sensitivity.to_dict(),
             "path_probability": plain(self.paths),
-            "held": list(self.held),
+            "held": list(self.adjusted_for),
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -144,16 +155,20 @@ class AdjustmentAnswer(Answer):
         from ordag.show.plots.decisions import contours
 
         if self.sensitivity is None:
-            raise SettingError("There is no estimate to draw: give data to adjust.")
+            why = "give data to adjust" if self.rule.has_path else "in this graph the effect is zero"
+            raise SettingError(f"There is no estimate to draw: {why}.")
         found = self.sensitivity
         return chart(lambda axes: contours(found, axes), ax)
 
 
-def adjust(graph: Any, source: str, target: str, data: Any = None, **reading: Any) -> AdjustmentAnswer:
+def adjust(
+    graph: Any, source: str, target: str, data: Any = None, *, unmeasured: Sequence[str] = (), **reading: Any
+) -> AdjustmentAnswer:
     """Say which variables to hold fixed to estimate the total effect of one variable on another.
 
     graph: as for `ordag.test`.
     data: a table to estimate the effect from, as for `ordag.learn`; for a fit, by default the moments it was learned from.
+    unmeasured: variables of the graph that cannot be held fixed, beside those that DAGitty's text marks as latent.
     reading: how to read the table.
 
     >>> import ordag
@@ -163,12 +178,14 @@ def adjust(graph: Any, source: str, target: str, data: Any = None, **reading: An
     ('gene',)
     """
     at_one_time(reading, "adjust")
-    known, fit = given_graph(graph)
-    rule = Adjustment(known, source, target)
+    known, fit, hidden = given_graph(graph)
+    hidden = (*hidden, *as_list(unmeasured, "unmeasured: give a list of variables."))
+    rule = Adjustment(known, source, target, tuple(dict.fromkeys(hidden)))
     sets = _sets(rule)
     if data is not None:
         used = {source, target}.union(*sets)
-        moments = Table(data, **{"columns": [node for node in known.nodes if node in used], **reading}).moments
+        hint = "Name what is not measured with unmeasured=… (--unmeasured)."
+        moments = table_of(data, [node for node in known.nodes if node in used], hint, reading).moments
     elif fit is not None:
         moments = fit.moments
     else:
@@ -182,12 +199,16 @@ def adjust(graph: Any, source: str, target: str, data: Any = None, **reading: An
         paths = max(paths, float(fit.probabilities.arrows[i, j]))
     first = next((given for given in sets if target not in given), None)
     found = None if first is None else Sensitivity.of(moments, source, target, first)
-    return AdjustmentAnswer(rule, tuple(estimates), found, paths, tuple(one.name for one in moments.held))
+    return AdjustmentAnswer(rule, tuple(estimates), found, paths, tuple(one.name for one in moments.adjusted_for))
 
 
 def _sets(rule: Adjustment) -> tuple[tuple[str, ...], ...]:
+    if not rule.has_path:
+        return ()
+    if rule.reason:
+        return () if rule.unmeasured else rule.parent_sets
     if rule.optimal is None:
-        return rule.parent_sets if rule.has_path else ()
+        return rule.minimal
     optimal = frozenset(rule.optimal)
     return (rule.optimal, *(names for names in rule.minimal if frozenset(names) != optimal))
 

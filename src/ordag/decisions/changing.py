@@ -19,9 +19,8 @@ from ordag.data.reading import split_reading
 from ordag.data.table import Table
 from ordag.decisions.answer import Answer
 from ordag.decisions.claims import holm
-from ordag.decisions.equations import Difference, Equation, compare
+from ordag.decisions.equations import EXACT_UP_TO, FEW_ORDERS, Difference, Equation, Model, compare, shapley, unchanging
 from ordag.decisions.given_graph import any_dag, given_graph
-from ordag.decisions.shares import EXACT_UP_TO, FEW_ORDERS, Model, shapley
 from ordag.decisions.two_groups import two_groups
 from ordag.errors import ColumnError, SettingError
 from ordag.fit import Fit
@@ -49,7 +48,8 @@ class Changes(Answer):
     differences: the tests of every variable's equation. corrected: the p-values of weights, level and variance, a row for each variable,
     corrected for their number (Holm). names: what the two groups of rows are called. target: the variable whose change is explained; for
     the mean and the variance: `before`, `after`, `values` (Shapley values of its ancestors' equations and its own) and `low`, `high`
-    (95 % intervals). learned: whether the graph was learned from the tables.
+    (95 % intervals). learned: whether the graph was learned from the tables. left_out: columns that one of the tables
+    lacks, or that never change in it.
     """
 
     graph: Dag
@@ -63,6 +63,7 @@ class Changes(Answer):
     target: str | None = None
     explained: dict[str, dict[str, Any]] | None = None
     learned: bool = False
+    left_out: tuple[str, ...] = ()
 
     @cached_property
     def columns(self) -> dict[str, list[Any]]:
@@ -125,6 +126,11 @@ class Changes(Answer):
         arrows = joined([arrow(edge) for edge in self.graph.directed], MOST_ARROWS) or "no arrow"
         learned = f"The graph was learned from both tables: {arrows}. With another one other equations differ; graph=… (--graph) takes it."
         return [
+            *(
+                [f"Left out, as one of the tables lacks them or has one value only: {listed(self.left_out)}."]
+                if self.left_out
+                else []
+            ),
             *([learned] if self.learned else []),
             "Level: the expected value with the parents at their mean over both tables. P-values are corrected for their number (Holm).",
         ]
@@ -135,6 +141,7 @@ class Changes(Answer):
             "rows": list(self.rows),
             "groups": list(self.names),
             "learned": self.learned,
+            "left_out": list(self.left_out),
             "nodes": list(self.graph.nodes),
             "arrows": [list(edge) for edge in self.graph.directed],
             "level": self.level,
@@ -184,15 +191,15 @@ def changes(
     level = as_number(level)
     if not 0.0 < level < 1.0:
         raise SettingError(f"level={short(level)}: give a number between 0 and 1.")
-    reading, asked = split_reading(settings)
-    check_settings(method, asked)
+    reading, chosen = split_reading(settings)
+    check_settings(method, chosen)
     if reading.get("lags"):
         raise SettingError(
             "lags: equations with earlier values are not compared between tables: leave lags out.", ["lags"]
         )
-    known = None if graph is None else any_dag(given_graph(graph)[0])
+    known = None if graph is None else any_dag(given_graph(graph).graph)
     wanted = {} if known is None else {"columns": list(known.nodes)}
-    names = ("before", "after")
+    names, left_out = ("before", "after"), list[str]()
     if by is None:
         if after is None or values is not None:
             raise SettingError(
@@ -205,16 +212,21 @@ def changes(
     else:
         if after is not None or isinstance(before, Fit):
             raise SettingError("by: give one table, and the column of it that says which rows to compare.")
-        first, second, names = two_groups(before, by, values, **{**wanted, **reading})
+        first, second, names, left_out = two_groups(before, by, values, **{**wanted, **reading})
     if known is None:
         common = [name for name in first.names if name in set(second.names)]
         if len(common) < 2:
             shared = f"only the column {listed(common)}" if common else "no column"
             raise ColumnError(f"The tables share {shared}: a graph needs two columns that both have.")
+        never = {*unchanging(first), *unchanging(second)}
+        common = [name for name in common if name not in never]
+        left_out += [name for name in dict.fromkeys((*first.names, *second.names)) if name not in common]
         first, second = first.select(common), second.select(common)
-        known = _learned(first, second, method, asked)
+        known = _learned(first, second, method, chosen)
     else:
         first, second = first.select(known.nodes), second.select(known.nodes)
+    if target in left_out:
+        raise ColumnError(f"target={target!r}: one of the tables lacks it, or it never changes in one.")
     parents = [np.flatnonzero(known.adjacency[:, j]) for j in range(first.p)]
     fitted = [tuple(Equation.fitted(one, j, parents[j]) for j in range(one.p)) for one in (first, second)]
     differences = tuple(compare(*pair) for pair in zip(fitted[0], fitted[1], strict=True))
@@ -225,8 +237,20 @@ def changes(
         explained = _explained(known, target, first, second, np.random.default_rng(seed))
     corrected = holm(p_values.ravel()).reshape(p_values.shape)
     rows = (first.rows, second.rows)
-    learned = graph is None
-    return Changes(known, fitted[0], fitted[1], differences, corrected, level, rows, names, target, explained, learned)
+    return Changes(
+        known,
+        fitted[0],
+        fitted[1],
+        differences,
+        corrected,
+        level,
+        rows,
+        names,
+        target,
+        explained,
+        learned=graph is None,
+        left_out=tuple(left_out),
+    )
 
 
 def _learned(first: Moments, second: Moments, method: str, settings: dict[str, Any]) -> Dag:

@@ -3,6 +3,7 @@ r"""The claims of a DAG: each variable is independent, given its parents, of ear
 With U the root R of the scatter in columns of length 1, and $u_k$ what the parents P of j leave of column k, the partial correlation of j
 and i given P is $u_i^\top u_j / (\lVert u_i \rVert \lVert u_j \rVert)$. The fit as a whole is the likelihood ratio against the saturated
 model, $\chi^2 = n \sum_j \log (\mathrm{RSS}_j / s_j)$, with $s_j$ the residual sum of squares of j on all earlier variables.
+`best_change` is the single change of the DAG that lowers BIC most: an arrow more, one less, or one turned round.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from scipy.stats import chi2
 
 from ordag.common.arrays import Array, Mask
 from ordag.common.linalg import EPSILON, lengths, triangle
+from ordag.graph.acyclic import reachable
+from ordag.graph.dag import Dag
+from ordag.graph.graph import arrow
 
 
 class Given(NamedTuple):
@@ -114,3 +118,51 @@ def broken(U: Array, adjacency: Mask, order: tuple[int, ...], n: int, level: flo
             r = given_parents(U, j, parents).correlation[earlier]
             count += int((two_sided(r, n - 2.0 - len(parents)) < level).sum())
     return count
+
+
+LEAST_GAIN = 1e-9
+"""A change that lowers BIC by less mends nothing."""
+
+
+class Change(NamedTuple):
+    """A single change of a graph: what is done, the arrow that it is done to, and by how much it lowers BIC and χ²."""
+
+    kind: str
+    source: str
+    target: str
+    bic: float
+    chi2: float
+
+    @property
+    def words(self) -> str:
+        ends = arrow((self.source, self.target))
+        return {"add": f"adding {ends}", "drop": f"leaving out {ends}", "turn": f"turning {ends} round"}[self.kind]
+
+
+def best_change(U: Array, correlations: Array, rests: Array, dag: Dag, n: int) -> Change | None:
+    """Return the change that lowers BIC most; None if none lowers it.
+
+    `correlations` are those of i with j given the parents of j, at [i, j]; `rests` are the shares of sums of squares that parents leave.
+    """
+    p, adjacency, price = len(U), dag.adjacency, float(np.log(n))
+    with np.errstate(divide="ignore"):
+        gains = np.nan_to_num(-n * np.log1p(-(correlations**2)), posinf=0.0)  # in χ², of i as one more parent of j
+    below = [reachable(dag.links, j) for j in range(p)]
+    best, found = LEAST_GAIN, None
+
+    def offer(kind: str, i: int, j: int, bic: float, chi2: float) -> None:
+        nonlocal best, found
+        if bic > best:
+            best, found = bic, Change(kind, dag.nodes[i], dag.nodes[j], bic, chi2)
+
+    for j in range(p):
+        for i in np.flatnonzero(~adjacency[:, j] & ~adjacency[j] & ~below[j]).tolist():
+            if i != j:
+                offer("add", i, j, float(gains[i, j]) - price, float(gains[i, j]))
+        parents = np.flatnonzero(adjacency[:, j])
+        for i in parents.tolist():
+            loss = n * float(np.log(given_parents(U, j, parents[parents != i]).rest / rests[j]))
+            offer("drop", i, j, price - loss, -loss)
+            if not any(below[k][j] for k in np.flatnonzero(adjacency[i]).tolist()):
+                offer("turn", i, j, float(gains[j, i]) - loss, float(gains[j, i]) - loss)
+    return found

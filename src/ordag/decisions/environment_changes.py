@@ -11,7 +11,7 @@ import numpy as np
 
 from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.bits import members, packed_columns
-from ordag.common.plain import frame, plain, records
+from ordag.common.plain import Tabular, plain, records
 from ordag.common.words import counted, joined, shown
 from ordag.data.environments import SHARED, SPARE, Environments
 from ordag.data.moments import Moments
@@ -23,8 +23,6 @@ from ordag.graph.dag import Dag
 from ordag.learners.pooled.environments import Changed
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ordag.fit import Fit
 
 PARTS = ("weights", "level", "variance")
@@ -59,7 +57,7 @@ class Compared(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EnvironmentChanges:
+class EnvironmentChanges(Tabular):
     """The equations of a graph in every environment, compared with those that environments share.
 
     compared: one for each variable and environment that can be compared. corrected: the p-values of weights, level and variance, a row
@@ -75,7 +73,8 @@ class EnvironmentChanges:
 
     @cached_property
     def columns(self) -> dict[str, list[Any]]:
-        """The columns of `table`."""
+        """The columns of `table`: a row per variable and environment, those that changed most surely first, in their level alone after
+        others."""
         least = np.where(np.isnan(self.corrected), np.inf, self.corrected).min(axis=1, initial=np.inf)
         level_alone = np.array([self.changed(k) == ["level"] for k in range(len(self.compared))], dtype=bool)
         first = [int(k) for k in np.lexsort((least, level_alone, least >= self.level))]
@@ -94,11 +93,6 @@ class EnvironmentChanges:
         found["weights"] = [plain(one.own) for one in each]
         found["weights_shared"] = [plain(one.shared) for one in each]
         return found
-
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """One row per variable and environment, those that changed most surely first, in their level alone after others."""
-        return frame(self.columns)
 
     def changed(self, k: int) -> list[str]:
         """Return which parts of the k-th comparison differ: weights, level, variance."""
@@ -158,7 +152,11 @@ def environment_changes(fit: Fit) -> EnvironmentChanges | None:
     if environments is None or not isinstance(fit.graph, Dag):
         return None
     changed, masks = Changed(environments), packed_columns(fit.graph.adjacency)
-    levels = not fit.moments.held and fit.moments.clusters is None and not any(one.held for one in environments.each)
+    levels = (
+        not fit.moments.adjusted_for
+        and fit.moments.clusters is None
+        and not any(one.adjusted_for for one in environments.each)
+    )
     rows = _rows_of(fit, len(environments.each))
     compared = tuple(
         one

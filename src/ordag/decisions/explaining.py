@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,12 @@ from scipy.special import ndtri
 
 from ordag.common.arrays import Array, Indices
 from ordag.common.checks import is_whole, short
-from ordag.common.plain import frame, plain, records
+from ordag.common.plain import Tabular, plain, records
 from ordag.common.words import chance, counted, did_you_mean, joined, listed, number, shown
 from ordag.decisions.answer import Answer
 from ordag.decisions.row_scores import Scorer, other_rows, own_rows
 from ordag.errors import ColumnError, SettingError
 from ordag.fit import Fit
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WORST = 10
 """Rows that are explained where none are named."""
@@ -31,7 +28,7 @@ ODD = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation(Answer):
+class Explanation(Answer, Tabular):
     """Rows, with the part that each equation has in them.
 
     rows: their numbers in the table, from 1. values: the rows. errors, scores: of every equation (`Scorer.errors`), the scores nan where a
@@ -68,11 +65,6 @@ class Explanation(Answer):
             found["contribution"] = plain(self.contributions.ravel())
         return found
 
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """`columns` as a data frame."""
-        return frame(self.columns)
-
     def line(self, k: int) -> str:
         """Say where one row comes from, in a sentence."""
         if np.isnan(self.p_values[k]):
@@ -85,6 +77,9 @@ class Explanation(Answer):
             for j in odd
         ]
         said = f"{joined(words)}" if words else "no equation is odd by itself"
+        acted = [name for name, score in zip(self.names, self.scores[k], strict=True) if np.isnan(score)]
+        if acted:
+            said += f"; {listed(acted)} {'was' if len(acted) == 1 else 'were'} acted on and {'is' if len(acted) == 1 else 'are'} not judged"
         if self.contributions is None or self.target is None:
             return said
         t = self.names.index(self.target)
@@ -185,7 +180,7 @@ class _Kept:
         self._scorer, self._most, self._numbers = scorer, most, numbers
         self._count = 0
         self._small: list[Array] = []  # p-values of which some may be too small
-        self._held: list[tuple[NDArray[Any], ...]] = []
+        self._batches: list[tuple[NDArray[Any], ...]] = []
 
     def add(self, block: Array, condition: Indices) -> None:
         X = np.asarray(block, dtype=np.float64)
@@ -197,21 +192,21 @@ class _Kept:
             return
         self._hold(X, row, condition)
         if self._most is not None:
-            parts = [np.concatenate(each) for each in zip(*self._held, strict=True)]
+            parts = [np.concatenate(each) for each in zip(*self._batches, strict=True)]
             oddest = np.argsort(parts[-1], kind="stable")[: self._most]  # nan last
-            self._held = [tuple(part[oddest] for part in parts)]
+            self._batches = [tuple(part[oddest] for part in parts)]
 
     def _hold(self, X: Array, row: Array, condition: Indices) -> None:
         errors, scores = self._scorer.errors(X, condition)
         p_values = self._scorer.p_values(scores, np.asarray(np.isnan(X).any(axis=1)))
         self._small.append(p_values[p_values < ODD])
-        self._held.append((np.array(X), row, condition, errors, scores, p_values))
+        self._batches.append((np.array(X), row, condition, errors, scores, p_values))
 
     def explanation(self, target: str | None) -> Explanation:
-        if not self._held:
+        if not self._batches:
             raise SettingError("There are no rows to explain.")
         values, rows, condition, errors, scores, p_values = (
-            np.concatenate(one) for one in zip(*self._held, strict=True)
+            np.concatenate(one) for one in zip(*self._batches, strict=True)
         )
         beyond = [] if self._numbers is None else [one for one in self._numbers if one > self._count]
         if beyond:

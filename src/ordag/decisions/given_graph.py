@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ordag.common.checks import short
-from ordag.common.words import in_marks, shown, spelled
+from ordag.common.words import in_marks, listed, shown, spelled
+from ordag.data.reading import split_reading
 from ordag.data.sources.paths import path_of
-from ordag.errors import GraphError, GraphFormatError, SettingError, UnreadableError
+from ordag.data.table import Table
+from ordag.errors import ColumnError, GraphError, GraphFormatError, SettingError, UnreadableError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
@@ -22,31 +24,50 @@ from ordag.saved import ENDING, load
 AnyGraph = Dag | Cpdag
 
 
-def given_graph(graph: Any) -> tuple[AnyGraph, Fit | None]:
-    """Return a graph, and the fit that it comes from if it comes from one.
+class Given(NamedTuple):
+    """A graph, the fit that it comes from if it comes from one, and the variables that it marks as not measured."""
+
+    graph: AnyGraph
+    fit: Fit | None = None
+    unmeasured: tuple[str, ...] = ()
+
+
+def given_graph(graph: Any) -> Given:
+    """Read a graph.
 
     `graph` is a Dag, Cpdag, Fit, LinearSEM, a graph of networkx, the path of a saved fit (.ordag) or of a file of a graph, or the text
     of a graph in the language of DAGitty, DOT or lavaan. A fit with categories as causes stands for its graph over the variables, within
     the categories.
     """
     if isinstance(graph, str) and (language := _language_of_text(graph)):
-        return _parsed(graph, language, "the text"), None
+        return _parsed(graph, language, "the text")
     if isinstance(graph, str) and not graph.strip():
         raise GraphError("The graph is empty: write its arrows, such as a -> b <- c, or give the path of a file.")
     if isinstance(graph, str | PathLike):
         return _read(graph)
     if isinstance(graph, Fit):
         graph.at_one_time("This question")
-        return graph.graph, graph.within_causes
+        return Given(graph.graph, graph.within_causes)
     if isinstance(graph, LinearSEM):
-        return graph.dag, None
+        return Given(graph.dag)
     if isinstance(graph, Dag | Cpdag):
-        return graph, None
+        return Given(graph)
     if hasattr(graph, "is_multigraph"):
-        return _directed(Cpdag.from_networkx(graph)), None
+        return Given(_directed(Cpdag.from_networkx(graph)))
     raise GraphError(
         f"graph={short(graph)}: give a Dag, a Cpdag, a Fit, a graph of networkx, text, or the path of a file."
     )
+
+
+def table_of(data: Any, nodes: Sequence[str], hint: str, reading: Mapping[str, Any]) -> Table:
+    """Read the columns of a table that a graph has; `hint` says what to do where some are missing."""
+    _, unknown = split_reading(reading)
+    if unknown:
+        raise SettingError(f"{listed([*unknown])}: this call has no such setting, and reading a table has none either.")
+    try:
+        return Table(data, **{"columns": list(nodes), **reading})
+    except ColumnError as error:
+        raise ColumnError(f"{error} {hint}" if " has no column" in str(error) else str(error)) from error
 
 
 def at_one_time(reading: Mapping[str, Any], what: str) -> None:
@@ -59,7 +80,7 @@ def at_one_time(reading: Mapping[str, Any], what: str) -> None:
         )
 
 
-def _read(graph: str | PathLike[str]) -> tuple[AnyGraph, Fit | None]:
+def _read(graph: str | PathLike[str]) -> Given:
     path = path_of(graph)
     if path.suffix.lower() == ENDING:
         return given_graph(load(path))
@@ -75,13 +96,19 @@ def _read(graph: str | PathLike[str]) -> tuple[AnyGraph, Fit | None]:
         raise UnreadableError(f"{short(graph)} is no graph, and no path of a file: {error}.") from error
     except OSError as error:
         raise UnreadableError(f"{spelled(path)}: {error.strerror or error}.") from error
-    return parsed_graph(text, path.name), None
+    return _of_text(text, path.name)
 
 
 def parsed_graph(text: str, file: str = "") -> AnyGraph:
     """Return the graph of a text, which stood in a file of this name or, without one, was typed."""
+    return _of_text(text, file).graph
+
+
+def _of_text(text: str, file: str) -> Given:
+    if file and not text.strip():
+        raise GraphFormatError(f"{spelled(file)} is empty: write the arrows of a graph into it, such as a -> b <- c.")
     if file.lower().endswith(".json") and '"omega"' in text:  # a model, as `ordag simulate --truth` writes it
-        return LinearSEM.from_json(text).dag
+        return Given(LinearSEM.from_json(text).dag)
     language = "" if _ends_as_file(file) else _language_of(text)  # a graph in a .txt, say
     if not file and not language:
         raise GraphFormatError("The text is not a graph: write its arrows, such as a -> b <- c.")
@@ -112,12 +139,14 @@ def _language_of(text: str) -> str:
     return "lavaan" if re.search(r"\w\s*=?~+\s*[\w.]", text) else ""
 
 
-def _parsed(text: str, language: str, where: str) -> AnyGraph:
+def _parsed(text: str, language: str, where: str) -> Given:
     try:
         edges = read_text(text, language)
-        if not edges.undirected:
-            return Dag.from_edges(edges.nodes, edges.directed)  # a → b → a is a cycle, not an undirected edge
-        return _directed(Cpdag.from_edges(edges.nodes, edges.directed, edges.undirected))
+        if edges.undirected:
+            graph = _directed(Cpdag.from_edges(edges.nodes, edges.directed, edges.undirected))
+        else:
+            graph = Dag.from_edges(edges.nodes, edges.directed)  # a → b → a is a cycle, not an undirected edge
+        return Given(graph, unmeasured=edges.unmeasured)
     except GraphError as error:
         raise GraphFormatError(f"{where}: {error}") from error
 

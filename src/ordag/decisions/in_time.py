@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.checks import is_whole, short
-from ordag.common.plain import frame, plain
+from ordag.common.plain import Tabular, plain
 from ordag.common.words import counted, did_you_mean, listed, number, shown
 from ordag.data.series import End, Series
 from ordag.decisions.answer import Answer
@@ -24,9 +24,6 @@ from ordag.fit import Fit
 from ordag.model.in_time import continued, largest_root, responses
 from ordag.resampling.intervals import check_interval_level
 from ordag.total_effects import directed
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PATHS = 20
 """Ways to go on that are drawn for each graph."""
@@ -39,7 +36,7 @@ FEWEST_GRAPHS = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Response(Answer):
+class Response(Answer, Tabular):
     """What one unit more of `source` at one time changes in `target` 0, 1, 2, … steps later.
 
     low, high: interval at `level` over the graphs drawn for resamples; probability: the share of these in which it changes at all; nan
@@ -65,14 +62,9 @@ class Response(Answer):
 
     @cached_property
     def columns(self) -> dict[str, list[Any]]:
-        """The columns of `table`."""
+        """The columns of `table`: a row per step, 0 for the same time."""
         named = {name: plain(getattr(self, name)) for name in ("estimate", "low", "high", "probability")}
         return {"step": list(range(len(self.estimate))), **named}
-
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """One row per step, 0 for the same time."""
-        return frame(self.columns)
 
     @property
     def sentence(self) -> str:
@@ -106,7 +98,7 @@ class Response(Answer):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ahead(Answer):
+class Ahead(Answer, Tabular):
     """How a series goes on: estimate, low and high are [step, variable], in the units of the table.
 
     The interval at `level` holds the errors to come and what is not known of the graph and its weights.
@@ -123,15 +115,10 @@ class Ahead(Answer):
 
     @cached_property
     def columns(self) -> dict[str, list[Any]]:
-        """The columns of `table`."""
+        """The columns of `table`: a row per step and variable."""
         steps, p = self.estimate.shape
         named = {name: plain(getattr(self, name).reshape(-1)) for name in ("estimate", "low", "high")}
         return {"step": np.repeat(np.arange(1, steps + 1), p).tolist(), "variable": list(self.names) * steps, **named}
-
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """One row per step and variable."""
-        return frame(self.columns)
 
     @property
     def sentence(self) -> str:

@@ -10,23 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.checks import as_number, short
-from ordag.common.plain import frame, plain, records
+from ordag.common.plain import Tabular, plain, records
 from ordag.common.words import did_you_mean, joined, listed, number, share, shown
 from ordag.decisions.answer import Answer
+from ordag.decisions.joint_effects import doubts
 from ordag.errors import ColumnError, GraphError, SettingError
 from ordag.fit import Fit
 from ordag.graph.acyclic import find_cycle
 from ordag.model.sem import LinearSEM
 from ordag.total_effects import directed
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEVEL = 0.95
 """The level of intervals."""
@@ -43,14 +41,22 @@ class Rules:
     shifts: Mapping[int, float]
     weights: Mapping[int, Array]
 
+    def weighted(self, B: Array) -> Array:
+        """Return the weights with the equations of the variables that are set or ruled replaced."""
+        B = B.copy()
+        B[:, list(self.constants)] = 0.0
+        for j, weights in self.weights.items():
+            B[:, j] = weights
+        return B
+
     def applied(self, B: Array, omega: Array, mean: Array) -> tuple[Array, Array] | None:
         """Return the change of every mean and the new variances; None where the rules make a cycle in this graph."""
         p = len(mean)
-        B, omega, c = B.copy(), omega.copy(), np.zeros(p)
+        B, omega, c = self.weighted(B), omega.copy(), np.zeros(p)
         for j, value in self.constants.items():
-            B[:, j], omega[j], c[j] = 0.0, 0.0, value - mean[j]
+            omega[j], c[j] = 0.0, value - mean[j]
         for j, weights in self.weights.items():
-            B[:, j], omega[j] = weights, 0.0
+            omega[j] = 0.0
             c[j] = float(weights @ mean) - mean[j]  # the rule is in the variables' own values, the model in deviations
         if self.weights and find_cycle(B != 0.0) is not None:
             return None
@@ -61,13 +67,14 @@ class Rules:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Intervention(Answer):
+class Intervention(Answer, Tabular):
     """Every variable before and after an intervention.
 
     words: what is done. before, after: the means in the learned model, sd_before, sd_after: the standard deviations.
     low, high: 95 % interval of the mean after, over the graphs drawn for resamples of the rows, each fitted to its resample with a mean of
     its own; change_low, change_high: that of the change of the mean; nan without such graphs. changed: the share of these graphs in which
-    the mean changes at all.
+    the mean changes at all. cyclic: graphs left out, because the rule makes a cycle in them. fit: the learned
+    graph.
     """
 
     names: tuple[str, ...]
@@ -83,10 +90,17 @@ class Intervention(Answer):
     change_high: Array
     changed: Array
     graphs: int
+    cyclic: int = 0
+    fit: Fit | None = None
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """What speaks against the learned graph; for some methods it takes a second to find out."""
+        return () if self.fit is None else doubts(self.fit)
 
     @cached_property
     def columns(self) -> dict[str, list[Any]]:
-        """The columns of `table`."""
+        """The columns of `table`: a row per variable."""
         return {
             "variable": list(self.names),
             "mean_before": plain(self.before),
@@ -100,16 +114,16 @@ class Intervention(Answer):
             "sd_after": plain(self.sd_after),
         }
 
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """One row per variable."""
-        return frame(self.columns)
+    @property
+    def moved(self) -> list[int]:
+        """The other variables whose mean changes, those first that move most standard deviations."""
+        away = np.abs(self.after - self.before) / np.where(self.sd_before > 0.0, self.sd_before, 1.0)
+        return [j for j in np.argsort(-away).tolist() if away[j] > 1e-12 and j not in self.done]
 
     @property
     def sentence(self) -> str:
         """The largest changes, in standard deviations, in words."""
-        away = np.abs(self.after - self.before) / np.where(self.sd_before > 0.0, self.sd_before, 1.0)
-        moved = [j for j in np.argsort(-away).tolist() if away[j] > 1e-12 and j not in self.done]
+        moved = self.moved
         if not moved:
             return f"If {self.words}, no other variable changes in this model."
         told = []
@@ -126,10 +140,14 @@ class Intervention(Answer):
     def notes(self) -> list[str]:
         """What the numbers rest on."""
         if not self.graphs:
-            return ["Without intervals: the fit has no probabilities."]
-        return [
-            f"Intervals and probabilities of a change are over {self.graphs} graphs drawn for resamples of the rows."
-        ]
+            return ["Without intervals: the fit has no probabilities.", *self.doubts]
+        left = f"; in {self.cyclic} others the rule makes a cycle" if self.cyclic else ""
+        over = f"Intervals and probabilities of a change are over {self.graphs} graphs drawn for resamples of the rows{left}."
+        slack = 1e-9 * np.abs(self.after)
+        beyond = (self.after < self.low - slack) | (self.after > self.high + slack)
+        odd = [shown(self.names[j]) for j in np.flatnonzero(beyond)]
+        warning = f"Do not rely on the mean of {joined(odd, 6)}: most of these graphs are at odds with the learned one."
+        return [over, *([warning] if odd else []), *self.doubts]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole answer in plain values."""
@@ -137,6 +155,8 @@ class Intervention(Answer):
             "intervention": self.words,
             "sentence": self.sentence,
             "graphs": self.graphs,
+            "cyclic": self.cyclic,
+            "doubts": list(self.doubts),
             "variables": records(self.columns),
         }
 
@@ -165,14 +185,16 @@ def intervene(
     rules, words = _rules(fit.names, set or {}, shift or {}, rule or {})
     found = rules.applied(sem.B, sem.omega, fit.moments.mean)
     if found is None:
+        cycle = find_cycle(rules.weighted(sem.B) != 0.0) or ()
+        path = " → ".join(shown(fit.names[j]) for j in (*cycle, *cycle[:1]))
         raise GraphError(
-            "The rule makes a cycle: it uses a variable that its own variable acts on in the learned graph."
+            f"The rule makes a cycle in the learned graph: {path}. It may not use a variable that its own variable acts on."
         )
     change, variances = found
     nothing = Rules({}, {}, {}).applied(sem.B, sem.omega, fit.moments.mean)
     assert nothing is not None
     done = tuple(sorted({*rules.constants, *rules.shifts, *rules.weights}))
-    means, changes = _drawn(fit, rules)
+    means, changes, cyclic = _drawn(fit, rules)
     mean, unknown = fit.moments.mean, np.full((2, len(fit.names)), np.nan)
     ends, change_ends = unknown, unknown
     if len(changes) >= FEWEST_GRAPHS:
@@ -193,24 +215,28 @@ def intervene(
         change_high=change_ends[1],
         changed=changed,
         graphs=len(changes),
+        cyclic=cyclic,
+        fit=fit,
     )
 
 
-def _drawn(fit: Fit, rules: Rules) -> tuple[Array, Array]:
-    """Return the means, and their changes, in the graphs that were drawn for resamples: one row for each in which the rules make no cycle.
+def _drawn(fit: Fit, rules: Rules) -> tuple[Array, Array, int]:
+    """Return the means, and their changes, in the graphs that were drawn for resamples, and in how many others the rules make a cycle.
 
     The mean of a resample is independent of its scatter, and as far from that of the rows as theirs is from the truth.
     """
     moments, random = fit.moments, np.random.default_rng(0)
-    means, changes = [], []
+    means, changes, cyclic = [], [], 0
     for B, omega in () if fit.posterior is None else fit.posterior.models(fit.sample):
         away = random.standard_normal(len(moments.R)) @ moments.R / np.sqrt((moments.n - 1.0) * moments.n)
         answer = rules.applied(B, omega, moments.mean + away)
-        if answer is not None:
-            means.append(moments.mean + away)
-            changes.append(answer[0])
+        if answer is None:
+            cyclic += 1
+            continue
+        means.append(moments.mean + away)
+        changes.append(answer[0])
     shape = (-1, len(fit.names))
-    return np.array(means).reshape(shape), np.array(changes).reshape(shape)
+    return np.array(means).reshape(shape), np.array(changes).reshape(shape), cyclic
 
 
 def _rules(

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
 from ordag.common.arrays import Array
 from ordag.common.checks import as_list
-from ordag.common.plain import Document, frame, plain, records
+from ordag.common.plain import Document, Tabular, plain, records
 from ordag.common.words import about, joined, number, share, shown
 from ordag.errors import CollinearError, SettingError, TooFewRowsError
 from ordag.fit import Fit
@@ -27,15 +26,12 @@ from ordag.model.sensitivity import Sensitivity
 from ordag.resampling.intervals import check_interval_level
 from ordag.total_effects import directed
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 TOGETHER = "together"
 """The name of the last row: one unit more of every cause."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointEffect(Document):
+class JointEffect(Document, Tabular):
     """The effect of each of several causes on `target`, the others being set as well, and of one unit more of all of them.
 
     columns: a row for each cause, and one for all together: estimate, std_error, low, high (as `interval` says, at `level`; of the graphs
@@ -51,11 +47,6 @@ class JointEffect(Document):
     graphs: int
     columns: dict[str, list[Any]]
     doubts: tuple[str, ...] = ()
-
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """One row per cause, and one for all together."""
-        return frame(self.columns)
 
     @property
     def sentence(self) -> str:
@@ -235,17 +226,20 @@ def _variances(sem: LinearSEM, R: Array, A: Sequence[int], t: int) -> Array:
 
 
 def _robustness(fit: Fit, sem: LinearSEM, A: Sequence[int], t: int) -> list[float]:
-    """Return the robustness values of the effects: of the regression on all causes and their parents, if none of these follows a cause."""
+    """Return the robustness values of the effects.
+
+    A hidden cause moves them by what it moves the regression on all causes and their parents: nan if one of these follows a cause.
+    """
     adjacency, effects = sem.dag.adjacency, sem.total_effects()
     given = np.flatnonzero(adjacency[:, list(A)].any(axis=1) & ~np.isin(np.arange(len(adjacency)), A))
     reached = (effects[list(A)] != 0.0).any(axis=0)
     if t in given or reached[given].any() or fit.equations is not None:
         return [math.nan] * len(A)
     names, moments, found = fit.names, fit.within_causes.moments, []
-    for a in A:
+    for a, effect in zip(A, joint_weights(sem, A)[:, t].tolist(), strict=True):
         held = [names[k] for k in given.tolist()] + [names[k] for k in A if k != a]
         try:
-            found.append(Sensitivity.of(moments, names[a], names[t], held).robustness)
+            found.append(replace(Sensitivity.of(moments, names[a], names[t], held), estimate=effect).robustness)
         except (TooFewRowsError, CollinearError):
             found.append(math.nan)
     return found

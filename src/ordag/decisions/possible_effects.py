@@ -10,30 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ordag.common.arrays import Array, Mask
-from ordag.common.plain import Document, frame, plain, records
+from ordag.common.plain import Document, Tabular, plain, records
 from ordag.common.words import counted, joined, number, share, shown
 from ordag.decisions.joint_effects import causes_of, doubts, drawn_models
 from ordag.errors import GraphError, SettingError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag, extend, to_cpdag
 from ordag.graph.dag import Dag
-from ordag.graph.partly_directed import meek
-from ordag.graph.possible_parents import ParentSets, possible_parents
+from ordag.graph.partly_directed import ParentSets, meek, possible_parents
 from ordag.knowledge.masks import Constraints, class_fault
 from ordag.model.effects import FEWEST_PATHS
 from ordag.model.refit import refit
 from ordag.model.sem import LinearSEM
 from ordag.resampling.intervals import check_interval_level
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_SETS = 500
 """Choices of parents in one class at most."""
@@ -46,7 +41,7 @@ ZERO = 1e-10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PossibleEffects(Document):
+class PossibleEffects(Document, Tabular):
     """The effects of causes on `target` in all graphs of a class.
 
     values: in the class of the learned graph, [choice of parents, cause]. The columns have a row for each cause: least and greatest of
@@ -62,11 +57,6 @@ class PossibleEffects(Document):
     values: Array
     columns: dict[str, list[Any]]
     doubts: tuple[str, ...] = ()
-
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """One row per cause."""
-        return frame(self.columns)
 
     @property
     def sentence(self) -> str:

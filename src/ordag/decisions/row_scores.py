@@ -28,6 +28,7 @@ from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.model.sem import LinearSEM
 
+CONDITION_COLUMNS = ("experiment", "environment")
 BLOCK_ROWS = 1 << 16
 """Rows that are scored at a time."""
 
@@ -101,10 +102,16 @@ def own_rows(fit: Fit, scorer: Scorer) -> Iterator[tuple[Array, Indices]]:
 
 def other_rows(fit: Fit, data: Any, reading: dict[str, Any]) -> Iterator[tuple[Array, Indices]]:
     """Yield the rows of a table, with the places of their conditions."""
-    held = [one.name for one in fit.moments.held]
-    codes = [one.name for one in fit.moments.held if one.levels is not None]
-    known = {"columns": list(fit.names), "transform": dict(fit.transform) or None, "adjust": held, **reading}
-    table, p = Table(data, **{"category": codes, **known}), len(fit.names)
+    held = [one.name for one in fit.moments.adjusted_for]
+    codes = [one.name for one in fit.moments.adjusted_for if one.levels is not None]
+    known = {
+        "columns": list(fit.names),
+        "transform": dict(fit.transform) or None,
+        "adjust": held,
+        "category": codes,
+        **reading,
+    }
+    table, p = _with_conditions(fit, data, known), len(fit.names)
     labels = table.row_labels
     if table.source is None:
         raise SettingError("explain needs rows, and only moments were given.")
@@ -124,6 +131,17 @@ def other_rows(fit: Fit, data: Any, reading: dict[str, Any]) -> Iterator[tuple[A
         found = labels.of(block).condition
         assert found is not None
         yield block[:, :p], np.array([names.index(one) for one in levels], dtype=np.intp)[found]
+
+
+def _with_conditions(fit: Fit, data: Any, known: dict[str, Any]) -> Table:
+    """Open a table, with the conditions of its rows in the column that the fit has them from, if the table has that column."""
+    given = next(((one.role, one.name) for one in fit.columns if one.role in CONDITION_COLUMNS), None)
+    if given is not None and not known["adjust"] and not any(name in known for name in CONDITION_COLUMNS):
+        try:
+            return Table(data, **{**known, given[0]: given[1]})
+        except ColumnError:  # the table may lack that column
+            pass
+    return Table(data, **known)
 
 
 def _untouched(fit: Fit, held: list[str]) -> int:

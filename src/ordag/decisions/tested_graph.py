@@ -13,9 +13,8 @@ from ordag.common.plain import frame, plain, records
 from ordag.common.words import chance, counted, joined, listed, number, shown
 from ordag.data.moments import Moments
 from ordag.decisions.answer import Answer
-from ordag.decisions.claims import Whole, holm
+from ordag.decisions.claims import Change, Whole, holm
 from ordag.decisions.given_graph import AnyGraph
-from ordag.decisions.mending import Change
 from ordag.graph.graph import arrow
 from ordag.model.refit import Refit
 

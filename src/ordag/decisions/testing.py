@@ -13,9 +13,8 @@ from ordag.common.words import counted
 from ordag.data.moments import Moments
 from ordag.data.profile import Rows
 from ordag.data.table import Table
-from ordag.decisions.claims import broken, given_parents, holm, two_sided, unit_root, whole
-from ordag.decisions.given_graph import AnyGraph, any_dag, at_one_time, given_graph
-from ordag.decisions.mending import best_change
+from ordag.decisions.claims import best_change, broken, given_parents, holm, two_sided, unit_root, whole
+from ordag.decisions.given_graph import AnyGraph, any_dag, at_one_time, given_graph, table_of
 from ordag.decisions.tested_graph import Baseline, GraphTest
 from ordag.errors import DataError, GraphError, SettingError
 from ordag.fit import Fit
@@ -60,7 +59,7 @@ def test(
     if not 0.0 < level < 1.0:
         raise SettingError(f"level={short(level)}: give a number between 0 and 1.")
     at_one_time(reading, "test")
-    graph, fit = given_graph(graph)
+    graph, fit, _ = given_graph(graph)
     if len(graph.nodes) < 2:
         raise GraphError(
             f"The graph has {counted(len(graph.nodes), 'variable')}: a claim that could be tested takes two."
@@ -72,7 +71,8 @@ def test(
             raise SettingError("data: give the table that the graph is to be tested on.")
         moments = fit.moments
     else:
-        moments = Table(data, **{"columns": list(graph.nodes), **reading}).needing(few_rows).moments
+        hint = "Take what the table does not have out of the graph, and join what it causes in common."
+        moments = table_of(data, graph.nodes, hint, reading).needing(few_rows).moments
     return _tested(graph, fit, moments, level, compare, seed)
 
 
@@ -193,8 +193,13 @@ def _on_other_half(
         raise SettingError(
             "split: the graph was not learned here, so there is nothing to learn again; give a fit or a saved one (.ordag)."
         )
-    codes = [one.name for one in fit.moments.held if one.levels is not None]
-    known = {"columns": list(fit.names), "adjust": [one.name for one in fit.moments.held], "category": codes, **reading}
+    codes = [one.name for one in fit.moments.adjusted_for if one.levels is not None]
+    known = {
+        "columns": list(fit.names),
+        "adjust": [one.name for one in fit.moments.adjusted_for],
+        "category": codes,
+        **reading,
+    }
     rows = _kept_rows(fit) if data is None else Table(data, keep=2**26, **known).rows
     if rows is None or rows.stride > 1:
         raise SettingError(

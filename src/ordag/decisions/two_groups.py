@@ -11,19 +11,23 @@ from ordag.common.words import counted, did_you_mean, quoted, shown
 from ordag.data.equations import of_conditions
 from ordag.data.moments import Moments
 from ordag.data.table import Table
-from ordag.errors import ColumnError, DataError, SettingError
+from ordag.errors import ColumnError, ConstantColumnError, DataError, SettingError
 
 DATE = re.compile(r"\d{4}(-\d\d(-\d\d.*)?)?")
 GERMAN = re.compile(r"(?:(\d{1,2})\.)?(\d{1,2})\.(\d{4})")
 """Dates with points: day, month, year; of months the latter two."""
 
+FEW = 5
+"""Numbers up to which no ranges of them are offered."""
+
 
 class TwoGroups(NamedTuple):
-    """The moments of two groups of rows, and what each is called."""
+    """The moments of two groups of rows, what each is called, and the columns left out because they never change within any group."""
 
     before: Moments
     after: Moments
     names: tuple[str, str]
+    left_out: list[str]
 
 
 def two_groups(data: Any, by: str, values: Sequence[Any] | None, **reading: Any) -> TwoGroups:
@@ -34,8 +38,17 @@ def two_groups(data: Any, by: str, values: Sequence[Any] | None, **reading: Any)
     """
     if not isinstance(by, str):
         raise SettingError(f"by={short(by)}: give the name of a column.")
+    left_out: list[str] = []
     try:
-        moments = Table(data, **{**reading, "environment": by}).needing(lambda _: 1).apart
+        table = Table(data, **{**reading, "environment": by}).needing(lambda _: 1)
+        try:
+            moments = table.apart
+        except ConstantColumnError as error:
+            left_out = [name for remedy in error.remedies[:1] for name in remedy.reading.get("drop", ())]
+            if "columns" in reading or not left_out:
+                raise
+            gone = {"drop": [*reading.get("drop", ()), *left_out]}
+            moments = Table(data, **{**reading, **gone, "environment": by}).needing(lambda _: 1).apart
     except DataError as error:
         if "environment" not in error.settings:
             raise
@@ -63,7 +76,7 @@ def two_groups(data: Any, by: str, values: Sequence[Any] | None, **reading: Any)
             f"values: {chosen[0]} and {chosen[1]} share rows, those of {quoted([labels[c] for c in sorted(both)], 4)}."
         )
     first, second = (of_conditions(moments, group) for group in groups)
-    return TwoGroups(first, second, (f"{shown(by)} {chosen[0]}", f"{shown(by)} {chosen[1]}"))
+    return TwoGroups(first, second, (f"{shown(by)} {chosen[0]}", f"{shown(by)} {chosen[1]}"), left_out)
 
 
 def _two_of(labels: list[str], by: str) -> list[str]:
@@ -79,9 +92,9 @@ def _two_of(labels: list[str], by: str) -> list[str]:
         hint = f"two months or other beginnings of dates, such as {dates[0][:7]} and {dates[-1][:7]}"
     elif all(_number(one) is not None for one in labels):
         by_size, middle = sorted(labels, key=float), len(labels) // 2
-        hint = (
-            f"two of them, or ranges such as {by_size[0]}..{by_size[middle - 1]} and {by_size[middle]}..{by_size[-1]}"
-        )
+        hint = "two of them, or one to hold against all others"
+        if len(labels) > FEW:
+            hint = f"two of them, or ranges such as {by_size[0]}..{by_size[middle - 1]} and {by_size[middle]}..{by_size[-1]}"
     else:
         hint = "two of them, or one to hold against all others"
     raise SettingError(

@@ -91,17 +91,24 @@ class Instrument(NamedTuple):
 
 @dataclass(frozen=True)
 class Adjustment:
-    """What a graph says of estimating the total effect of `source` on `target`."""
+    """What a graph says of estimating the total effect of `source` on `target`; variables that are not measured cannot be held fixed."""
 
     graph: Dag | Cpdag
     source: str
     target: str
+    unmeasured: tuple[str, ...] = ()
 
     @cached_property
     def _ends(self) -> tuple[int, int]:
         if self.source == self.target:
             raise GraphError(f"{self.source!r} is given as cause and as effect: name two variables.")
+        for name in {self.source, self.target} & {*self.unmeasured}:
+            raise GraphError(f"{name!r} is given as cause or effect, and as not measured.")
         return self.graph.index(self.source), self.graph.index(self.target)
+
+    @cached_property
+    def _hidden(self) -> int:
+        return packed(map(self.graph.index, self.unmeasured))
 
     @cached_property
     def _ties(self) -> Ties:
@@ -138,9 +145,12 @@ class Adjustment:
         if self.has_path and open_ends:
             name = self.graph.nodes[members(open_ends)[0]]
             return f"the direction between {self.source} and {name} is open, and the effect depends on it"
-        if not self.is_valid(self._names(self._optimal)):
+        if self._minimal:
+            return None
+        back = self._dag.parents[a] >> self._ends[1] & 1
+        if back or not self._hidden:
             return f"the arrow between them leads from {self.target} to {self.source}"
-        return None
+        return "a common cause is not measured, and nothing measured stands in for it"
 
     @cached_property
     def _forbidden(self) -> int:
@@ -151,7 +161,7 @@ class Adjustment:
     def forbidden(self) -> tuple[str, ...]:
         """Variables on causal paths and what they lead to: holding one fixed takes away or distorts the effect."""
         a, b = self._ends
-        return self._names(self._forbidden & ~(1 << a) & ~(1 << b))
+        return self._names(self._forbidden & ~(1 << a) & ~(1 << b) & ~self._hidden)
 
     @cached_property
     def _optimal(self) -> int:
@@ -162,8 +172,8 @@ class Adjustment:
 
     @property
     def optimal(self) -> tuple[str, ...] | None:
-        """The valid set whose estimate has the smallest asymptotic variance; None if no set is valid."""
-        return None if self.reason else self._names(self._optimal)
+        """The valid set whose estimate has the smallest asymptotic variance; None if no set is valid, or part of it is not measured."""
+        return None if self.reason or self._optimal & self._hidden else self._names(self._optimal)
 
     @cached_property
     def _cut(self) -> Ties:
@@ -180,7 +190,7 @@ class Adjustment:
         chosen = packed(self.graph.index(name) for name in given)
         if self.has_path and self._ties.lines[a] & self._causal:
             return False
-        if chosen & (self._forbidden | 1 << a | 1 << b):
+        if chosen & (self._forbidden | self._hidden | 1 << a | 1 << b):
             return False
         return not connected(self._cut, 1 << a, chosen) >> b & 1
 
@@ -202,7 +212,9 @@ class Adjustment:
             family = parents[node] | 1 << node
             for one in members(family):
                 near[one] |= family & ~(1 << one)
-        for node in members(above & self._forbidden & ~(1 << a | 1 << b)):  # cannot be held fixed: paths go through
+        for node in members(
+            above & (self._forbidden | self._hidden) & ~(1 << a | 1 << b)
+        ):  # cannot be held fixed: paths go through
             for one in members(near[node]):
                 near[one] = (near[one] | near[node]) & ~(1 << node | 1 << one)
             near[node] = 0
@@ -219,7 +231,7 @@ class Adjustment:
         if self.reason:
             return ()
         a, b = self._ends
-        used = self._optimal | self._forbidden | 1 << a | 1 << b
+        used = self._optimal | self._forbidden | self._hidden | 1 << a | 1 << b
         for one in self._minimal:
             used |= one
         return self._names(((1 << len(self.graph.nodes)) - 1) & ~used)
@@ -231,7 +243,7 @@ class Adjustment:
             return ()
         a, b = self._ends
         cut, found = self._cut, []
-        below = closure(self._causal | 1 << a, cut.children.__getitem__) | self._forbidden
+        below = closure(self._causal | 1 << a, cut.children.__getitem__) | self._forbidden | self._hidden
         for z in members(((1 << len(self.graph.nodes)) - 1) & ~below & ~(1 << b)):
             usable = ~(below | 1 << b | 1 << z)
             given = closure(1 << z | 1 << b, cut.parents.__getitem__) & usable

@@ -196,7 +196,8 @@ class Graph:
             return self._index[name]
         except (KeyError, TypeError):
             hint = did_you_mean(name, self.nodes) if isinstance(name, str) else ""
-            raise GraphError(f"The graph has no node {shown(str(name))}.{hint} It has {listed(self.nodes)}.") from None
+            has = listed(self.nodes) if self.nodes else "none"
+            raise GraphError(f"The graph has no node {shown(str(name))}.{hint} It has {has}.") from None
 
     @cached_property
     def _index(self) -> dict[str, int]:

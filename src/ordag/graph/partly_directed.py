@@ -1,4 +1,4 @@
-"""Partly directed graphs: Meek's rules, the CPDAG of a DAG, and a DAG that extends a partly directed graph."""
+"""Partly directed graphs: Meek's rules, the CPDAG of a DAG, a DAG that extends one, and the parents that its class allows."""
 
 from __future__ import annotations
 
@@ -163,3 +163,25 @@ def _can_be_last(node: int, arrows: Mask, lines: Mask, joined: Mask, left: Mask)
     undirected = np.flatnonzero(lines[node] & left)
     around = np.flatnonzero(joined[node] & left)
     return bool((joined[np.ix_(undirected, around)].sum(axis=1) == len(around) - 1).all())
+
+
+ParentSets = tuple[tuple[int, ...], ...]
+"""The parents of each of several variables."""
+
+
+def possible_parents(adjacency: Mask, nodes: Sequence[int]) -> Iterator[ParentSets]:
+    """Yield every choice of parents that these nodes have together in a DAG of a class, each once.
+
+    The class is a CPDAG, or one in which knowledge directs more edges. Edges at the nodes are directed one at a time, each closed under
+    Meek's rules, after which every edge that is left can have either direction (Meek 1995; Perković, Kalisch & Maathuis 2017).
+    """
+    closed = meek(adjacency)
+    lines = closed & closed.T
+    for node in nodes:
+        for other in np.flatnonzero(lines[node])[:1].tolist():
+            for i, j in ((node, other), (other, node)):
+                turned = closed.copy()
+                turned[j, i] = False
+                yield from possible_parents(turned, nodes)
+            return
+    yield tuple(tuple(np.flatnonzero(closed[:, node]).tolist()) for node in nodes)

@@ -33,13 +33,13 @@ class SelectedParents(Result):
         return {"pairs_tested": self.selection.pairs, "expected_false_edges": self.selection.expected_false}
 
     def evidence(self, found: Found, source: Indices, target: Indices) -> dict[str, Array]:
-        ends = np.argsort(found.places)[np.stack([source, target])]  # type: ignore[arg-type]
+        ends = np.argsort(found.column_order)[np.stack([source, target])]  # type: ignore[arg-type]
         return {"p_value": self.selection.p_values_of(ends.max(axis=0), ends.min(axis=0))}
 
     def unjoined(self, found: Found, most: int) -> Unjoined:
         if found.ordering is not None and found.ordering.parent_sets is not None:
             return super().unjoined(found, most)
-        order = np.array(found.places)
+        order = np.array(found.column_order)
         later, earlier = least_p_values(self.selection, found.graph.links.renamed(np.argsort(order)), most)
         weight = np.full(len(later), math.nan)
         if found.factor is not None:

@@ -62,10 +62,10 @@ class FoundCauses:
         """Return the moments that the equations of the variables are fitted to, within their categories."""
         return equations_within(self.categories, names, self.sets(), counted=True)
 
-    def test(self, category: int, j: int, graph: Graph, places: Sequence[int] | None) -> BlockTest:
+    def test(self, category: int, j: int, graph: Graph, order: Sequence[int] | None) -> BlockTest:
         """Test one arrow: whether the category explains anything beyond the variable's parents and its other categories."""
-        if self.all_earlier and places is not None:
-            earlier = list(places[: list(places).index(j)])
+        if self.all_earlier and order is not None:
+            earlier = list(order[: list(order).index(j)])
             return self.categories.test(category, j, earlier, range(len(self.names)))
         parents = np.flatnonzero(graph.adjacency[:, j]).tolist()
         return self.categories.test(category, j, parents, np.flatnonzero(self.arrows[:, j]).tolist())
@@ -115,8 +115,8 @@ def within_all(moments: Moments, categories: Categories) -> Moments:
     """Return the moments of the variables within all categories."""
     every = range(len(categories.names))
     n = categories.n - len(categories.columns(every))
-    held = (*moments.held, *categories.root.covariates)
-    return Moments(n, moments.mean, moments.names, R=categories.left(every), rows=moments.rows, held=held)
+    held = (*moments.adjusted_for, *categories.root.covariates)
+    return Moments(n, moments.mean, moments.names, R=categories.left(every), rows=moments.rows, adjusted_for=held)
 
 
 def free_rules(categories: Categories) -> CauseRules:

@@ -23,11 +23,19 @@ from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints, without_causes
 from ordag.learners.along_order import SelectedParents
 from ordag.learners.causes import CauseRules, FoundCauses, by_tests, free_rules, within_all
+from ordag.learners.experiment_order import experiment_order
 from ordag.learners.found import Found
-from ordag.learners.own_order import own_order
 from ordag.learners.settings import SECONDS_SPARSE, MethodSettings, edge_test, level_of_tests
 from ordag.learners.sparse_parents import ArrowTest, SparseParents, few_rows_sentence, sparse_graph
-from ordag.order import ESTIMATORS, RULES, VarianceEstimator, better_order, find_order, rule_of
+from ordag.order import (
+    ESTIMATORS,
+    MOST_VARIABLES_COMPARED,
+    ROWS_PER_VARIABLE,
+    RULES,
+    VarianceEstimator,
+    find_order,
+    rule_of,
+)
 from ordag.order.least_squares import with_factor
 from ordag.order.on_device import forward_on, torch_device
 from ordag.order.ordering import Ordering, Rule, Steps
@@ -35,12 +43,6 @@ from ordag.order.sparse import few_rows
 from ordag.parents import CORRECTIONS, PARENT_RULES, row_test, select
 from ordag.parents.row_tests import RowTest
 from ordag.parents.tests import Test, fisher_z, named_test
-
-ROWS_PER_VARIABLE = 10
-"""With at least this many rows per variable "auto" takes least squares alone."""
-
-MOST_VARIABLES_COMPARED = 500
-"""Variables up to which "auto" compares with a sparse order: it takes a quarter of a minute."""
 
 
 def _variance(name: str, value: Any) -> Any:
@@ -186,81 +188,34 @@ class CvsSettings(MethodSettings):
 
 
 def cvs(
-    table: Table, settings: CvsSettings, known: Constraints | None = None, rules: CauseRules | None = None
+    table: Table,
+    settings: CvsSettings,
+    known: Constraints | None = None,
+    rules: CauseRules | None = None,
+    *,
+    whole: bool = True,
 ) -> Found:
-    """Learn a Dag: an order, and parents chosen along it or found with it. Categories that may be causes come first in the order."""
+    """Learn a Dag: an order, and parents chosen along it or found with it. Categories that may be causes come first in the order.
+
+    whole: whether the rows are all there are, and are to be split where the settings say so.
+    """
     if table.cause_names:
         return _with_causes(table, settings, known, rules)
     if table.has_experiments:
         return _with_experiments(table, settings, known)
-    return (_split if settings.split else _learned)(table, settings, known)
-
-
-def _with_causes(table: Table, settings: CvsSettings, known: Constraints | None, rules: CauseRules | None) -> Found:
-    """Learn the graph within all categories, and test each category in every equation."""
-    moments = table.moments
-    assert moments.causes is not None
-    if settings.needs_rows or settings.split or settings.device != "cpu":
-        raise SettingError(
-            "Categories as causes go with moments alone: leave out cause, or split, device, and estimators and tests that take rows.",
-            ["cause"],
-        )
-    categories = Categories(moments.causes)
-    found = _learned(Table(within_all(moments, categories), progress=table.tell), settings, known)
-    places = found.places or range(moments.p)
-    alpha = settings.alpha if settings.parents == "test" else None
-    arrows = by_tests(categories, found.graph, list(places), rules or free_rules(categories), alpha=alpha)
-    return replace(found, moments=moments, causes=FoundCauses(categories, arrows, all_earlier=alpha is not None))
-
-
-def _with_experiments(table: Table, settings: CvsSettings, known: Constraints | None) -> Found:
-    """Order the variables, and test their parents, each on the rows in which it was not acted on."""
-    usual = replace(settings, alpha=0.01, correction="none", test=None, variance=None, knowledge=None, min_effect=None)
-    if settings.needs_rows or settings.variance not in (None, "auto", "least-squares") or usual != CvsSettings():
-        raise SettingError(
-            "With experiments each variable is compared and tested on rows of its own, by least squares and tests of partial correlations: "
-            "leave out experiment, or variance, split, device, parents, direction and tests that take rows. method='pooled' (--method "
-            "pooled) has an edge prior.",
-            ["experiment"],
-        )
-    moments = table.moments
-    equations = Equations.of(moments)
-    assert equations is not None, "experiments come as conditions"
-    if equations.external:
-        known = without_causes(moments.names, equations.external, known)
-    table.tell(f"ordering {counted(moments.p, 'variable')}")
-    test = fisher_z if settings.test is None else named_test(settings.test)
-    order, p_values = own_order(equations, test, None if known is None else known.before)
-    unknown = np.full(moments.p, math.nan)
-    tested = Ordering.by_steps(Steps(order, unknown, unknown, unknown, (), p_values), moments, "forward")
-    selection = select(
-        tested,
-        alpha=settings.alpha,
-        correction=settings.correction,
-        allowed=None if known is None else known.allowed,
-        required=None if known is None else known.required,
-    )
-    later, earlier = selection.edges
-    return Found(
-        recipe=settings,
-        moments=moments,
-        graph=Dag.known_acyclic_edges(moments.names, order[earlier], order[later]),
-        result=SelectedParents(selection),
-        sequence=tuple(order.tolist()),
-        equations=equations,
-        warnings=tuple(equations.remarks),
-    )
-
-
-def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> Found:
-    """Learn from all rows of a table."""
-    ordering = _ordering(table, settings, None if known is None else known.before)
+    if settings.split and whole:
+        return _split(table, settings, known)
+    before = None if known is None else known.before
+    device = _device_for(table, settings, before)
+    ordering = None if device == "cpu" else _on_device(table, device, before)
+    if ordering is None:
+        ordering = find_order(table, settings.direction, before, settings.variance)
     rows = _rows_to_test(table, settings)
     if ordering.factor is None and ordering.p_values is None and settings.parents == "test":
         return _sparse(ordering, settings, known, rows)
     if ordering.factor is None and (settings.parents != "test" or (settings.test is not None and rows is None)):
         ordering = _with_all_regressions(ordering, settings)
-    table.tell("choosing parents")
+    table.announce("choosing parents")
     selection = select(
         ordering,
         rows=rows,
@@ -283,20 +238,60 @@ def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> 
     )
 
 
-def _ordering(table: Table, settings: CvsSettings, before: Mask | None) -> Ordering:
-    """Find the order by the chosen estimator, or by the one that suits the number of rows."""
-    variance, p = settings.variance, len(table.names)
-    device = _device_for(table, settings, before)
-    if device != "cpu":
-        return _on_device(table, device, before)
-    if variance in (None, "auto"):
-        n = table.needing(few_rows).n
-        enough = n >= least_squares_rows(p) or settings.direction != "forward"
-        few = settings.direction == "forward" and n < ROWS_PER_VARIABLE * p and p <= MOST_VARIABLES_COMPARED
-        if variance == "auto" and enough and few:
-            return better_order(table, before)
-        variance = "least-squares" if enough else "sparse"
-    return find_order(table, settings.direction, before, variance)
+def _with_causes(table: Table, settings: CvsSettings, known: Constraints | None, rules: CauseRules | None) -> Found:
+    """Learn the graph within all categories, and test each category in every equation."""
+    moments = table.moments
+    assert moments.causes is not None
+    if settings.needs_rows or settings.split or settings.device != "cpu":
+        raise SettingError(
+            "Categories as causes go with moments alone: leave out cause, or split, device, and estimators and tests that take rows.",
+            ["cause"],
+        )
+    categories = Categories(moments.causes)
+    found = cvs(Table(within_all(moments, categories), progress=table.announce), settings, known)
+    order = found.column_order or range(moments.p)
+    alpha = settings.alpha if settings.parents == "test" else None
+    arrows = by_tests(categories, found.graph, list(order), rules or free_rules(categories), alpha=alpha)
+    return replace(found, moments=moments, causes=FoundCauses(categories, arrows, all_earlier=alpha is not None))
+
+
+def _with_experiments(table: Table, settings: CvsSettings, known: Constraints | None) -> Found:
+    """Order the variables, and test their parents, each on the rows in which it was not acted on."""
+    usual = replace(settings, alpha=0.01, correction="none", test=None, variance=None, knowledge=None, min_effect=None)
+    if settings.needs_rows or settings.variance not in (None, "auto", "least-squares") or usual != CvsSettings():
+        raise SettingError(
+            "With experiments each variable is compared and tested on rows of its own, by least squares and tests of partial correlations: "
+            "leave out experiment, or variance, split, device, parents, direction and tests that take rows. method='pooled' (--method "
+            "pooled) has an edge prior.",
+            ["experiment"],
+        )
+    moments = table.moments
+    equations = Equations.of(moments)
+    assert equations is not None, "experiments come as conditions"
+    if equations.external:
+        known = without_causes(moments.names, equations.external, known)
+    table.announce(f"ordering {counted(moments.p, 'variable')}")
+    test = fisher_z if settings.test is None else named_test(settings.test)
+    order, p_values = experiment_order(equations, test, None if known is None else known.before)
+    unknown = np.full(moments.p, math.nan)
+    tested = Ordering.by_steps(Steps(order, unknown, unknown, unknown, (), p_values), moments, "forward")
+    selection = select(
+        tested,
+        alpha=settings.alpha,
+        correction=settings.correction,
+        allowed=None if known is None else known.allowed,
+        required=None if known is None else known.required,
+    )
+    later, earlier = selection.edges
+    return Found(
+        recipe=settings,
+        moments=moments,
+        graph=Dag.known_acyclic_edges(moments.names, order[earlier], order[later]),
+        result=SelectedParents(selection),
+        plain_order=tuple(order.tolist()),
+        equations=equations,
+        warnings=tuple(equations.remarks),
+    )
 
 
 def _not_compared(ordering: Ordering, settings: CvsSettings) -> list[str]:
@@ -321,8 +316,8 @@ def _device_for(table: Table, settings: CvsSettings, before: Mask | None) -> str
     return settings.device
 
 
-def _on_device(table: Table, device: str, before: Mask | None) -> Ordering:
-    """Find the order by least squares on a device; where a Gram matrix has too few digits, from the rows."""
+def _on_device(table: Table, device: str, before: Mask | None) -> Ordering | None:
+    """Find the order by least squares on a device; None where a Gram matrix has too few digits."""
     if before is not None:
         raise SettingError(f"device={device!r} has no partial order: leave out device, or knowledge.")
     torch_device(device)
@@ -330,8 +325,7 @@ def _on_device(table: Table, device: str, before: Mask | None) -> Ordering:
     moments = table.gram_moments or table.moments
     source = table.source
     formed = source.take_scatter() if isinstance(source, TensorSource) and source.device == device else None
-    found = forward_on(moments, device, formed)
-    return find_order(table) if found is None else found
+    return forward_on(moments, device, formed)
 
 
 def _rows_to_test(table: Table, settings: CvsSettings) -> Array | None:
@@ -400,7 +394,7 @@ def _split(table: Table, settings: CvsSettings, known: Constraints | None) -> Fo
         )
     mixed = rows.values[np.random.default_rng(0).permutation(len(rows.values))]
     half, other = mixed[::2], mixed[1::2]
-    found = _learned(Table.of_rows(table.names, half, table.moments), settings, known)
+    found = cvs(Table.of_rows(table.names, half, table.moments), settings, known, whole=False)
     test = ArrowTest(settings.test, other if row_test(settings.test) is not None else None)
     moments = Moments.from_rows(other, table.names).counted_like(table.moments)
     tested = SparseParents(math.comb(len(table.names), 2), test, moments)

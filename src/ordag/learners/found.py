@@ -55,7 +55,7 @@ class Found:
 
     recipe: the settings of the method; `learn_from(table, recipe)` learns in the same way from another table.
     result: what the method knows beside the graph.
-    ordering: an ordering. sequence: the column numbers of an order alone.
+    ordering: an ordering. plain_order: the column numbers of an order without variances.
     score: that of the graph, where a search had one. posterior: where probabilities of arrows come from.
     oriented: how an order has directed the class that was found. left_out: edges of small effect. known: what knowledge allows.
     profile: what is known of the rows beside their moments. transform: what was done to columns before, by name.
@@ -64,6 +64,7 @@ class Found:
     equations: the moments that each variable's equation is fitted to, where they are not `moments`.
     causes: the arrows from categories to variables, where there are categories that may be causes.
     series: what the columns are, where rows have the values of earlier times.
+    between: what is learned from the means of clusters, if both levels were asked for (clusters="both").
     optimum: the graph of the best score, where the graph is the one that the probabilities of arrows speak for.
     """
 
@@ -73,7 +74,7 @@ class Found:
     result: Result = GRAPH_ALONE
     warnings: tuple[str, ...] = ()
     ordering: Ordering | None = None
-    sequence: tuple[int, ...] | None = None
+    plain_order: tuple[int, ...] | None = None
     score: float | None = None
     posterior: Posterior | None = None
     oriented: Oriented | None = None
@@ -87,9 +88,10 @@ class Found:
     equations: Equations | None = None
     series: Series | None = None
     causes: FoundCauses | None = None
+    between: Found | None = None
 
     @cached_property
-    def own_equations(self) -> Equations | None:
+    def fitted_equations(self) -> Equations | None:
         """The moments that each variable's equation is fitted to, where they are not `moments`."""
         return self.equations if self.causes is None else self.causes.equations(self.names)
 
@@ -154,12 +156,12 @@ class Found:
     @property
     def order(self) -> tuple[str, ...] | None:
         """The variables, causes first; None for methods without an order."""
-        return None if self.places is None else tuple(self.names[j] for j in self.places)
+        return None if self.column_order is None else tuple(self.names[j] for j in self.column_order)
 
     @property
-    def places(self) -> tuple[int, ...] | None:
+    def column_order(self) -> tuple[int, ...] | None:
         """The column numbers of the variables, causes first; None for methods without an order."""
-        return self.sequence if self.ordering is None else tuple(self.ordering.order.tolist())
+        return self.plain_order if self.ordering is None else tuple(self.ordering.order.tolist())
 
     @property
     def known_ordering(self) -> Ordering:
@@ -200,7 +202,7 @@ class Found:
     @cached_property
     def refit(self) -> Refit | None:
         """The least-squares model of the graph, with standard errors; None for a Cpdag."""
-        return refit(self.moments, self.graph, self.own_equations) if isinstance(self.graph, Dag) else None
+        return refit(self.moments, self.graph, self.fitted_equations) if isinstance(self.graph, Dag) else None
 
     @property
     def sem(self) -> LinearSEM | None:
@@ -210,7 +212,7 @@ class Found:
     @property
     def any_sem(self) -> LinearSEM:
         """The fitted model or, for a Cpdag, that of any DAG of the class: they have the same likelihood."""
-        return self.sem or refit(self.moments, extend(self.graph), self.own_equations).sem  # type: ignore[arg-type]
+        return self.sem or refit(self.moments, extend(self.graph), self.fitted_equations).sem  # type: ignore[arg-type]
 
     @property
     def weights(self) -> Array | None:

@@ -2,30 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ordag.common.checks import check_choice
 from ordag.common.words import did_you_mean, listed
+from ordag.data.series import Series
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
 from ordag.errors import DataError, SettingError
 from ordag.knowledge.knowledge import Knowledge
-from ordag.knowledge.masks import verify
+from ordag.knowledge.masks import Constraints, verify
 from ordag.learners.causes import rules_of
 from ordag.learners.cvs import CvsSettings, cvs
 from ordag.learners.found import AnyFound, Found
 from ordag.learners.gds.search import GdsSettings, gds
 from ordag.learners.ges.search import GesSettings, ges
-from ordag.learners.in_time import check_method, within_time
 from ordag.learners.pc.search import PcSettings, pc
 from ordag.learners.pooled.method import PooledSettings, is_standardised, pooled, pooled_rows
 from ordag.learners.precision import with_digits_checked
 from ordag.learners.settings import MethodSettings
 from ordag.learners.small_effects import with_notice, without_small_effects
 from ordag.order.sparse import few_rows
+
+ABLE = ("pooled", "ges", "pc")
+"""Methods that take earlier values: the others compare the variances of all columns."""
+
+
+def within_time(series: Series, known: Constraints | None, names: Sequence[str]) -> Constraints:
+    """Return knowledge with that of time: nothing acts on an earlier value, and earlier values come before all present ones."""
+    earlier = series.earlier
+    p = len(names)
+    allowed = ~np.eye(p, dtype=bool) if known is None else known.allowed.copy()
+    required = np.zeros((p, p), dtype=bool) if known is None else known.required
+    before = np.outer(earlier, ~earlier)
+    if known is not None:
+        wrong = np.argwhere(required & earlier)
+        if len(wrong):
+            i, j = wrong[0].tolist()
+            raise SettingError(
+                f"knowledge requires {names[i]} → {names[j]}, but no cause of an earlier value is looked for: require the arrow between "
+                "the present values.",
+                ["knowledge"],
+            )
+        before |= known.before & ~earlier
+        before &= ~np.outer(~earlier, earlier)
+    allowed[:, earlier] = False
+    return Constraints(tuple(names), allowed, required, before, {} if known is None else known.record)
+
+
+def check_method(method: str, orient: str | None = None) -> None:
+    """Refuse earlier values for methods that compare the variances of all columns, and `orient` along such an order."""
+    if orient is not None:
+        raise SettingError(
+            "orient_by_order directs edges along an order of all columns by their variances, and earlier values have none: leave it out, "
+            "or take method='pooled' (--method pooled).",
+            ["orient_by_order", "lags"],
+        )
+    if method not in ABLE:
+        raise DataError(
+            f"method={method!r} (--method {method}) takes an order of all columns by their variances, and earlier values have none: take "
+            f"{', '.join(ABLE[:-1])} or {ABLE[-1]} with lags, or fewer lags if no method was asked for.",
+            ["lags"],
+        )
 
 
 class Method(NamedTuple):
@@ -94,7 +137,20 @@ def recipe_for(table: Table, method: str, settings: Mapping[str, Any]) -> Method
     name, given = _settled(method, len(table.names), n, settings)
     if method == "auto" and name == "cvs" and set(settings) <= set(settings_of("pooled")):
         _refuse_standardised(table)
+        if n >= pooled_rows(len(table.names)):
+            table.choice = _why_cvs(n >= least_squares_rows(len(table.names)))
     return METHODS[name].settings(**given)
+
+
+def _why_cvs(enough: bool) -> str:
+    """Return why `auto` takes cvs for a table that pooled could take. enough: there are enough rows for regressions on all columns."""
+    most, rows = (
+        (POOLED_UP_TO, "") if enough else (POOLED_WITH_FEW_ROWS, " and too few rows for regressions on all of them")
+    )
+    return (
+        f"With more than {most:,} variables{rows} method='auto' (--method auto) takes cvs, which orders variables by their variances: "
+        f"method='pooled' (--method pooled) assumes less, and takes {'minutes and more than 4 GB' if enough else 'longer'}."
+    )
 
 
 def _refuse_standardised(table: Table) -> None:

@@ -102,6 +102,8 @@ class Effect(Document):
             return "there is probably no directed path"
         estimate, known = (self.estimate if self.path_found else self.median), self.low == self.low
         ends = f"{100 * self.level:g} % interval {self.low:.3g} to {self.high:.3g}" if known else "no interval"
+        if estimate != estimate:
+            return "no size, as no resample has a path, which does not show that there is none"
         if self.interval != "given-graph":
             few = "" if known else f", as fewer than {FEWEST_PATHS} resamples have one"
             return f"{estimate:.3g} per unit if there is a path; {ends}{few}"
@@ -234,7 +236,7 @@ def effects_given_graph(sem: LinearSEM, R: Array | None, level: float) -> Effect
         path_found=path,
         probability=unknown,
         path_support=unknown,
-        robustness=unknown if R is None else effect_robustness(R, sem.dag.links, path),
+        robustness=unknown if R is None else effect_robustness(R, sem.dag.links, effects, path),
         replicates=0,
     )
 
@@ -264,20 +266,20 @@ def spreads(sem: LinearSEM, R: Array, rows: Array) -> Array:
     return q
 
 
-def effect_robustness(R: Array, links: Links, wanted: Mask) -> Array:
+def effect_robustness(R: Array, links: Links, effects: Array, wanted: Mask) -> Array:
     """Return the robustness value of the effect of a on b at [a, b] where `wanted`, else nan.
 
-    It is that of the weight of a in the regression of b on a and the parents of a, which block all other paths from a to b. R is the
-    root of the scatter, and with u the part of its column a that its parents leave, f is the length of the part of column b along
-    u divided by the length of what all of them leave of it.
+    A hidden cause moves the effect by what it moves the weight of a in the regression of b on a and the parents of a, which block all
+    other paths from a to b. R is the root of the scatter, and with u the part of its column a that its parents leave, f is the length of
+    u times the effect, divided by the length of what all of them leave of column b.
     """
     values = np.full(wanted.shape, np.nan)
     for a in np.flatnonzero(wanted.any(axis=1)).tolist():
         b = np.flatnonzero(wanted[a])
-        Q, _ = qr(R[:, [*links.turned.row(a).tolist(), a]], mode="economic", check_finite=False)
-        explained = Q.T @ R[:, b]
+        Q, U = qr(R[:, [*links.turned.row(a).tolist(), a]], mode="economic", check_finite=False)
+        left = lengths(R[:, b] - Q @ (Q.T @ R[:, b]))
         with np.errstate(divide="ignore", invalid="ignore"):
-            values[a, b] = robustness_value(np.abs(explained[-1]) / lengths(R[:, b] - Q @ explained))
+            values[a, b] = robustness_value(np.abs(effects[a, b] * U[-1, -1]) / left)
     return values
 
 

@@ -122,7 +122,7 @@ def _on_other_moments(name: str, help: str, moments_of: Callable[[Array, Sequenc
     def find(table: Table, before: Mask | None) -> Ordering:
         rows = table.rows
         assert rows is not None
-        table.tell(f"{name} moments of {counted(len(rows.values), 'row')}")
+        table.announce(f"{name} moments of {counted(len(rows.values), 'row')}")
         moments = moments_of(np.asarray(rows.values), table.names).counted_like(table.moments)
         check_size(moments.n, table.names)  # outliers are left out
         return forward(moments, before)

@@ -90,7 +90,7 @@ def progress_of(
     Where step t regresses p − t waiting variables on t chosen ones, at the same cost each, that is $3x^2 - 2x^3$.
     """
     p = len(table.names)
-    return lambda done: table.tell(News(f"{done:,} of {p:,} {what}", work(done / p)))
+    return lambda done: table.announce(News(f"{done:,} of {p:,} {what}", work(done / p)))
 
 
 class Candidates(NamedTuple):

@@ -83,10 +83,10 @@ def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertaint
     """Raise for variable m, of which only rounding is left; `share` is the part of each other variable in it."""
     involved = [names[j] for j in np.flatnonzero(np.abs(share) > 1e-8)]
     if len(involved) <= 8:
-        given = "Within the clusters, " if moments.clusters is not None and len(moments.clusters.places) > 1 else ""
-        if moments.held:
+        given = "Within the clusters, " if moments.clusters is not None and len(moments.clusters.numbers) > 1 else ""
+        if moments.adjusted_for:
             given = f"{given[:-2]} and with " if given else "With "
-            given += f"{joined([shown(one.name) for one in moments.held])} held fixed, "
+            given += f"{joined([shown(one.name) for one in moments.adjusted_for])} held fixed, "
         words = collinear(names[m], involved)
         raise CollinearError(
             f"{given}{words[:1].lower()}{words[1:]}" if given else words,

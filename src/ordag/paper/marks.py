@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtrc
 
-from ordag.assumptions.normality import kurtosis_test
+from ordag.assess.normality import kurtosis_test
 from ordag.common.arrays import Array
 from ordag.data.datasets import load
 from ordag.data.moments import Moments

@@ -1,10 +1,13 @@
-"""`reproduce`: run experiments of the paper, and write their tables, figures and sentences to a folder."""
+"""`reproduce`: run experiments of the paper, on any number of workers, and write their tables, figures and sentences to a folder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,17 +16,103 @@ import pandas as pd
 
 from ordag.common.checks import is_whole, short
 from ordag.common.cluster import connected, on_cluster
-from ordag.common.workers import worker_count
-from ordag.errors import OutputError, SettingError
+from ordag.common.workers import as_worker, in_parallel, stopped_after, worker_count
+from ordag.errors import ClusterError, OutputError, SettingError, WorkerError
 from ordag.paper.authors_code import AUTHORS
 from ordag.paper.beyond_the_figures import BEYOND
 from ordag.paper.comparisons import FIGURE2, FIGURE3, FIGURE4
-from ordag.paper.experiment import Experiment, ReproductionError, Task, to_frame
+from ordag.paper.experiment import Experiment, ReproductionError, Rows, Task, to_frame
 from ordag.paper.journal import Journal, refuse_foreign
 from ordag.paper.marks import MARKS
-from ordag.paper.runner import perform, tasks_of
 from ordag.paper.section2 import SECTION2
 from ordag.paper.table1 import TABLE1
+
+BATCH_SECONDS = 0.5
+"""Duration of a batch of tasks: long compared with sending it to a worker, short enough to lose."""
+
+
+class Failure(NamedTuple):
+    """What a task raised, as text, since not every exception can be pickled."""
+
+    what: str
+    trace: str
+
+
+def tasks_of(experiment: Experiment, *, quick: bool, replicates: int | None, complete: bool) -> list[Task]:
+    """List the tasks replicate by replicate, so that an interrupted run has results at every point.
+
+    `replicates` does not add any to points for which the experiment has fewer than for others.
+    """
+    tasks = [*experiment.tasks(quick), *(experiment.complete_only() if complete else ())]
+    if replicates is not None and experiment.replicated:
+        counts = Counter(replace(task, replicate=0) for task in tasks)
+        most = max(counts.values())
+        tasks = [
+            replace(point, replicate=k)
+            for point, count in counts.items()
+            for k in range(replicates if count == most else min(replicates, count))
+        ]
+    return sorted(dict.fromkeys(tasks), key=lambda task: task.replicate)
+
+
+def perform(
+    experiment: Experiment, tasks: Sequence[Task], journal: Journal, workers: int, finished: Callable[[Task], None]
+) -> None:
+    """Run the tasks, and record each in the journal as soon as it is done.
+
+    Linear algebra runs in one thread, so the numbers are the same for any number of workers.
+    """
+    parts = list(batches(tasks, experiment.seconds))
+    run = partial(work, experiment.run)
+    found = (run(part) for part in parts) if experiment.alone else in_parallel(run, parts, workers, ordered=False)
+    try:
+        with stopped_after(found) as results:
+            for task, rows in (result for batch in results for result in batch):
+                if isinstance(rows, Failure):
+                    failed = ReproductionError(f"The task {task} failed with {rows.what}. {_kept(journal)}")
+                    failed.add_note(rows.trace)
+                    raise failed
+                journal.add(task, rows)
+                finished(task)
+    except WorkerError as error:
+        raise ReproductionError(
+            f"A worker was killed during {experiment.name}, most often for want of memory. {_kept(journal)} With fewer "
+            "workers (--workers 1) it needs less memory."
+        ) from error
+    except ClusterError as error:
+        raise ReproductionError(f"{error} {_kept(journal)}") from error
+
+
+def _kept(journal: Journal) -> str:
+    return f"The {len(journal.done)} tasks done before are kept in {journal.path}, and the same command continues from there."
+
+
+def batches(tasks: Iterable[Task], seconds: Callable[[Task], float]) -> Iterator[list[Task]]:
+    """Split the tasks, in order, into batches of about BATCH_SECONDS, of at least one task each."""
+    batch: list[Task] = []
+    filled = 0.0
+    for task in tasks:
+        if batch and filled + seconds(task) > BATCH_SECONDS:
+            yield batch
+            batch, filled = [], 0.0
+        batch.append(task)
+        filled += seconds(task)
+    if batch:
+        yield batch
+
+
+def work(run: Callable[[Task], Rows], tasks: Sequence[Task]) -> list[tuple[Task, Rows | Failure]]:
+    """Run the tasks of a batch in a worker, one after the other, until one fails."""
+    results: list[tuple[Task, Rows | Failure]] = []
+    with as_worker():
+        for task in tasks:
+            try:
+                results.append((task, run(task)))
+            except Exception as error:
+                what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+                return [*results, (task, Failure(what, traceback.format_exc()))]
+    return results
+
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment for experiment in (SECTION2, FIGURE2, FIGURE3, FIGURE4, TABLE1, MARKS, BEYOND, AUTHORS)

@@ -39,11 +39,11 @@ SWEEPS = 24
 class Layout:
     """Positions of boxes and edges.
 
-    places, sizes: centre, and width and height, of every box. routes: the points of each edge (source, target) from centre to centre.
+    centres, sizes: centre, and width and height, of every box. routes: the points of each edge (source, target) from centre to centre.
     curves: each edge from rim to rim as cubic Bézier pieces: a start, then three points per piece.
     """
 
-    places: list[Point]
+    centres: list[Point]
     sizes: list[Point]
     routes: dict[Edge, list[Point]]
     curves: dict[Edge, list[Point]]
@@ -88,7 +88,7 @@ def layered(adjacency: Mask, order: Sequence[int] | None = None, widths: Sequenc
 
     area = sum((part.width + APART) * (part.height + BETWEEN) for part in parts)
     room = max([480.0, 1.3 * math.sqrt(area), *(part.width for part in parts)])
-    places: list[Point] = [(0.0, 0.0)] * p
+    centres: list[Point] = [(0.0, 0.0)] * p
     routes: dict[Edge, list[Point]] = {}
     curves: dict[Edge, list[Point]] = {}
     top, right, bottom = MARGIN, MARGIN, MARGIN
@@ -97,7 +97,7 @@ def layered(adjacency: Mask, order: Sequence[int] | None = None, widths: Sequenc
             left = MARGIN
             for part in shelf:
                 for node in part.nodes:
-                    places[node] = part.x[node] + left, part.y[part.layer[node]] + top
+                    centres[node] = part.x[node] + left, part.y[part.layer[node]] + top
                 for (a, b), (route, curve) in part.drawn().items():
                     ends = (a, b) if adjacency[a, b] else (b, a)
                     step = 1 if ends == (a, b) else -1
@@ -107,7 +107,7 @@ def layered(adjacency: Mask, order: Sequence[int] | None = None, widths: Sequenc
             right = max(right, left - APART)
             bottom = top + max(part.height for part in shelf)
             top = bottom + down
-    return Layout(places, [(one, HEIGHT) for one in wide], routes, curves, right + MARGIN, bottom + MARGIN)
+    return Layout(centres, [(one, HEIGHT) for one in wide], routes, curves, right + MARGIN, bottom + MARGIN)
 
 
 def _connected(line: list[int], edges: list[Edge]) -> list[set[int]]:

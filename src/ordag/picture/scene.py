@@ -67,6 +67,14 @@ class Curve:
     head: Sequence[Point] = ()
     hollow: bool = False
     title: str = ""
+    dotted: bool = False
+
+    @property
+    def dashes(self) -> tuple[float, float] | None:
+        """The lengths of dash and gap; None for a full line."""
+        if self.dotted:
+            return self.thickness, 0.8 * self.thickness + 1.5
+        return (6.0 + self.thickness, 3.0 + self.thickness) if self.dashed else None
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,8 @@ class Scene:
 class Stroke:
     """An edge to draw, by column numbers. effect: the standardised weight, nan if unknown. strength: how sure it is, from 0 to 1.
 
-    tied: whether its direction rests on a near-tie. directed: False for a line. faded: drawn as background.
+    tied: whether its direction rests on a near-tie. directed: False for a line. faded: drawn as background. hidden: whether a hidden
+    common cause could explain it.
     """
 
     source: int
@@ -112,6 +121,7 @@ class Stroke:
     tied: bool = False
     faded: bool = False
     title: str = ""
+    hidden: bool = False
 
 
 def text_width(text: str, size: float = NAME) -> float:
@@ -160,7 +170,7 @@ def graph_scene(
     """Draw a box per name, and an arrow or line per stroke with its number, if any. The boxes of categories are round and dashed."""
     curves = [stroke_curve(stroke, layout.curves[stroke.source, stroke.target]) for stroke in strokes]
     boxes, words, short = [], [], labels(names)
-    for k, (name, (x, y), (width, height)) in enumerate(zip(names, layout.places, layout.sizes, strict=True)):
+    for k, (name, (x, y), (width, height)) in enumerate(zip(names, layout.centres, layout.sizes, strict=True)):
         box, word = name_box(name, short[name], x, y, width, height, category=k in categories)
         boxes.append(box)
         words.append(word)
@@ -227,7 +237,8 @@ def name_box(
 
 
 def stroke_curve(stroke: Stroke, points: Sequence[Point]) -> Curve:
-    """Return an edge: width by size, colour and head by sign, opacity by strength, dashed where the direction is near a tie."""
+    """Return an edge: width by size, colour and head by sign, opacity by strength, dashed where the direction is near a tie, and dotted
+    where a hidden common cause could explain it."""
     size = 0.0 if math.isnan(stroke.effect) else abs(stroke.effect)
     thickness = 1.6 if math.isnan(stroke.effect) else 1.3 + 3.2 * min(1.0, size)
     colour = INK if math.isnan(stroke.effect) else VERMILION if stroke.effect < 0 else BLUE
@@ -243,7 +254,15 @@ def stroke_curve(stroke: Stroke, points: Sequence[Point]) -> Curve:
         head = [(x, y), (x - broad, y - up * long), (x + broad, y - up * long)]
         path[-1] = (x, y - up * (long - 0.6))
     return Curve(
-        path, colour, thickness, opacity, stroke.tied and stroke.directed, head, stroke.effect < 0, stroke.title
+        path,
+        colour,
+        thickness,
+        opacity,
+        stroke.tied and stroke.directed,
+        head,
+        stroke.effect < 0,
+        stroke.title,
+        stroke.hidden,
     )
 
 
@@ -259,7 +278,12 @@ def stroke_samples(strokes: Sequence[Stroke]) -> list[Sample]:
     kinds: list[tuple[bool, Stroke, str]] = [
         (any(one.effect > 0 for one in solid), Stroke(0, 1, effect=0.4), "raises its effect"),
         (any(one.effect < 0 for one in solid), Stroke(0, 1, effect=-0.4), "lowers its effect (open head)"),
-        (any(one.tied and one.directed for one in solid), Stroke(0, 1, tied=True), "direction near a tie"),
+        (
+            any(one.tied and one.directed and not one.hidden for one in solid),
+            Stroke(0, 1, tied=True),
+            "direction near a tie",
+        ),
+        (any(one.hidden for one in solid), Stroke(0, 1, hidden=True), "a hidden common cause could explain it"),
         (any(one.strength < UNSURE for one in solid), Stroke(0, 1, strength=0.1), "paler: weaker evidence"),
         (any(not one.directed for one in solid), Stroke(0, 1, directed=False), "no direction found"),
         (any(one.faded for one in strokes), Stroke(0, 1, faded=True), "an edge further away"),

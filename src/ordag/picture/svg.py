@@ -51,7 +51,7 @@ def _area(area: Area) -> str:
 def _curve(curve: Curve) -> str:
     first, *rest = curve.points
     pieces = "".join(f"C{_points(rest[k : k + 3])}" for k in range(0, len(rest), 3))
-    dash = f' stroke-dasharray="{6 + curve.thickness:.1f} {3 + curve.thickness:.1f}"' if curve.dashed else ""
+    dash = f' stroke-dasharray="{curve.dashes[0]:.1f} {curve.dashes[1]:.1f}"' if curve.dashes else ""
     line = (
         f'<path d="M{_points([first])}{pieces}" fill="none" stroke="{curve.colour}" stroke-width="{curve.thickness:.2f}"{dash}/>'
         if curve.thickness

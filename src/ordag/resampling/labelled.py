@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
@@ -38,7 +37,6 @@ class LabelledResampler:
     base: Moments
     X: Array
     labels: RowLabels
-    same_rows: ClassVar[bool] = True
 
     @cached_property
     def _units(self) -> Units:
@@ -88,7 +86,6 @@ class ConditionsResampler:
     """Samples from Gaussian distributions with the moments of each condition, for when there are no rows: see `WishartResampler`."""
 
     base: Moments
-    same_rows: ClassVar[bool] = True
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
         random = np.random.default_rng(seed)

@@ -17,7 +17,6 @@ from ordag.data.table import Table
 from ordag.errors import OrdagError
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
-from ordag.learners.cvs import CvsSettings
 from ordag.learners.cvs_stack import cvs_stack, stack_size, stackable
 from ordag.learners.methods import learn_from
 from ordag.learners.settings import MethodSettings
@@ -39,7 +38,7 @@ Keep = Literal["graph", "weights", "effects"]
 class Replicate(NamedTuple):
     """What is kept of a fit; pairs are numbered i · p + j, so that the space goes with the edges.
 
-    `lines` are undirected pairs with i < j, `places` the position of every variable in the order; `causes` are arrows from categories to
+    `lines` are undirected pairs with i < j, `positions` the position of every variable in the order; `causes` are arrows from categories to
     variables, numbered c · p + j. `failure` is the class
     and the sentence of the error where the learner refused the sample; nothing else is there then.
     """
@@ -48,7 +47,7 @@ class Replicate(NamedTuple):
     lines: Indices
     weights: Array | None = None
     effects: tuple[Indices, Array] | None = None
-    places: Indices | None = None
+    positions: Indices | None = None
     undecided: bool = False
     failure: tuple[str, str] | None = None
     causes: Indices | None = None
@@ -66,34 +65,32 @@ class Job:
     def run(self, numbers: Sequence[int]) -> list[Replicate]:
         """Return these replicates, with one thread for linear algebra, so that all machines give the same digits."""
         with as_worker():
-            n, p = self.resampler.base.n, self.resampler.base.p
-            acted_on = any(one.kind != "environment" for one in self.resampler.base.conditions)
-            if acted_on or not self.resampler.same_rows or not stackable(self.recipe, n, p):
-                return [self._one(number) for number in numbers]
-            size = stack_size(p)
+            size = stack_size(self.resampler.base.p)
             stacks = [numbers[start : start + size] for start in range(0, len(numbers), size)]
-            return [one for stack in stacks for one in self._together(stack, self.recipe)]
+            return [one for stack in stacks for one in self._together(stack)]
 
-    def _together(self, numbers: Sequence[int], recipe: CvsSettings) -> list[Replicate]:
-        """Return the same replicates as `_one`, with the orders and tests of all computed together."""
-        drawn: list[Moments | Replicate] = [self._drawn(number, child(self.root, number)) for number in numbers]
+    def _together(self, numbers: Sequence[int]) -> list[Replicate]:
+        """Return these replicates, with the orders and tests of all computed together where settings and samples allow that."""
+        recipe = self.recipe
+        drawn: list[Moments | Replicate] = [self._drawn(number) for number in numbers]
         samples = [one for one in drawn if isinstance(one, Moments)]
-        if not samples:
-            return [one for one in drawn if isinstance(one, Replicate)]
-        graphs = cvs_stack(np.stack([one.R for one in samples]), samples[0].n, recipe)
+        n, p = samples[0].n if samples else 0, self.resampler.base.p
+        if not all(_is_plain(one) and one.n == n for one in samples) or not stackable(recipe, n, p):
+            return [self._one(number, one) for number, one in zip(numbers, drawn, strict=True)]
+        graphs = cvs_stack(np.stack([one.R for one in samples]), n, recipe)
         learned = iter(zip(graphs.order, graphs.adjacency, graphs.sound, strict=True))
         found = []
         for number, one in zip(numbers, drawn, strict=True):
             if isinstance(one, Moments):
                 order, adjacency, sound = next(learned)
-                found.append(self._kept(one, order, adjacency) if sound else self._one(number))
+                found.append(self._kept(one, order, adjacency) if sound else self._one(number, one))
             else:
                 found.append(one)
         return found
 
-    def _drawn(self, number: int, seed: np.random.SeedSequence) -> Moments | Replicate:
+    def _drawn(self, number: int) -> Moments | Replicate:
         try:
-            return self.resampler.moments(number, seed)
+            return self.resampler.moments(number, child(self.root, number))
         except OrdagError as error:
             return failed(error)
 
@@ -110,20 +107,24 @@ class Job:
         except OrdagError as error:
             return failed(error)
 
-    def _one(self, number: int) -> Replicate:
-        seed = child(self.root, number)
-        moments = self._drawn(number, seed)
+    def _one(self, number: int, moments: Moments | Replicate) -> Replicate:
         if isinstance(moments, Replicate):
             return moments
+        seed = child(self.root, number)
         recipe = self.recipe.reseeded(np.random.default_rng(seed.spawn(1)[0]))
         try:
             found = learn_from(self._table(moments, seed), recipe)
             sem = None if self.keep == "graph" else found.sem
             undecided = found.ordering is not None and bool(found.ordering.undecided)
-            kept = summarise(found.graph, sem, found.places, self.keep, undecided)
+            kept = summarise(found.graph, sem, found.column_order, self.keep, undecided)
             return kept if found.causes is None else kept._replace(causes=_numbers(found.causes.arrows))
         except OrdagError as error:
             return failed(error)
+
+
+def _is_plain(moments: Moments) -> bool:
+    """Whether one scatter tells all that a learner takes of these moments."""
+    return moments.causes is None and all(one.kind == "environment" for one in moments.conditions)
 
 
 def failed(error: OrdagError) -> Replicate:
@@ -148,8 +149,8 @@ def summarise(
             total = sem.total_effects()
             numbers = _numbers(total != 0)
             found = (numbers, total.ravel()[numbers])
-    places = None if order is None else np.argsort(order).astype(np.int32)
-    return Replicate(arrows, _numbers(np.triu(adjacency & adjacency.T)), weights, found, places, undecided)
+    positions = None if order is None else np.argsort(order).astype(np.int32)
+    return Replicate(arrows, _numbers(np.triu(adjacency & adjacency.T)), weights, found, positions, undecided)
 
 
 def run(

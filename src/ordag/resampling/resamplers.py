@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,25 +26,19 @@ from ordag.common.checks import Seed, checked_seed
 from ordag.common.linalg import triangle, wishart_root
 from ordag.common.words import counted
 from ordag.data.covariates import Root
+from ordag.data.em import Reweighted
 from ordag.data.moments import Moments
 from ordag.data.profile import Rows
-from ordag.data.reweighted import Reweighted
 from ordag.data.scatter import WELL_CONDITIONED, root_of_scatter
 from ordag.errors import CollinearError, TooFewRowsError
 from ordag.resampling.labelled import ConditionsResampler
 
 
 class Resampler(Protocol):
-    """What a replicate needs: the moments of the bootstrap sample with this number, drawn with this seed.
-
-    `same_rows` tells that all samples have as many rows as `base`.
-    """
+    """What a replicate needs: the moments of the bootstrap sample with this number, drawn with this seed."""
 
     @property
     def base(self) -> Moments: ...
-
-    @property
-    def same_rows(self) -> bool: ...
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments: ...
 
@@ -56,7 +50,6 @@ class RowResampler:
     base: Moments
     whitened: Array
     count: int
-    same_rows: ClassVar[bool] = True
 
     @classmethod
     def of(cls, X: Array, base: Moments, count: int | None = None) -> RowResampler:
@@ -87,7 +80,6 @@ class PlainRowResampler:
     base: Moments
     X: Array
     count: int
-    same_rows: ClassVar[bool] = True
 
     def rows(self, seed: np.random.SeedSequence) -> Array:
         return self.X[_drawn(seed, len(self.X), self.count)]
@@ -100,8 +92,6 @@ class PlainRowResampler:
 class HalfResampler(PlainRowResampler):
     """Half of the rows, drawn without replacement (Meinshausen & Bühlmann 2010): no row counts twice, which matters where they are few."""
 
-    same_rows: ClassVar[bool] = False
-
     def rows(self, seed: np.random.SeedSequence) -> Array:
         return self.X[np.random.default_rng(seed).permutation(len(self.X))[: self.count // 2]]
 
@@ -113,7 +103,6 @@ class HoledRowResampler:
     base: Moments
     X: Array
     halves: bool = False
-    same_rows: ClassVar[bool] = True
 
     @cached_property
     def _rows(self) -> Reweighted:
@@ -140,7 +129,6 @@ class GaussianRowResampler:
     """Rows from the Gaussian distribution with the moments of the data, for methods that take the rows themselves."""
 
     base: Moments
-    same_rows: ClassVar[bool] = True
 
     def rows(self, seed: np.random.SeedSequence) -> Array:
         n, R = self.base.n, self.base.R
@@ -161,7 +149,6 @@ class WishartResampler:
     """
 
     base: Moments
-    same_rows: ClassVar[bool] = True
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
         random = np.random.default_rng(seed)
@@ -181,7 +168,6 @@ class GramResampler:
     base: Moments
     sums: Array
     first: int = 0
-    same_rows: ClassVar[bool] = False
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
         p = self.base.p
@@ -203,7 +189,6 @@ class CauseResampler:
 
     base: Moments
     inner: Resampler
-    same_rows: ClassVar[bool] = False
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
         drawn, causes = self.inner.moments(replicate, seed), self.base.causes
@@ -211,7 +196,7 @@ class CauseResampler:
         q = causes.width
         root = Root(drawn.n, drawn.mean, drawn.R, causes.covariates)
         R = triangle(drawn.R[:, q:])
-        return Moments(drawn.n, drawn.mean[q:], self.base.names, R=R, causes=root, held=self.base.held)
+        return Moments(drawn.n, drawn.mean[q:], self.base.names, R=R, causes=root, adjusted_for=self.base.adjusted_for)
 
 
 def joint_moments(base: Moments) -> Moments:
@@ -219,7 +204,7 @@ def joint_moments(base: Moments) -> Moments:
     causes = base.causes
     assert causes is not None
     names = [f"{k}" for k in range(len(causes.mean))]
-    return Moments(base.n, causes.mean, names, R=causes.R, rows=base.rows, held=base.held)
+    return Moments(base.n, causes.mean, names, R=causes.R, rows=base.rows, adjusted_for=base.adjusted_for)
 
 
 def joint_rows(rows: Rows | None, base: Moments) -> Array | None:
@@ -244,7 +229,7 @@ def to_draw(X: Array, base: Moments) -> tuple[Array, int]:
     With covariates held fixed the rows are residuals, k of them with the scatter S. n are drawn, the number that they count for, each
     $\sqrt{k/n}$ times as long: their scatter is S on average, and varies as that of n independent rows does.
     """
-    if not base.held:
+    if not base.adjusted_for:
         return X, len(X)
     return base.mean + (X - base.mean) * np.sqrt(len(X) / base.n), base.n
 

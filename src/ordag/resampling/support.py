@@ -33,7 +33,7 @@ class Support:
     adjacency_support: the share in which i and j are joined, in either direction or without one.
     direction_support: of the replicates in which they are joined, the share with i → j (nan where they never are).
     precedes: the share in which i comes before j in the order (None for methods without an order).
-    places: the position of every variable in every replicate's order, counted from 0 (None likewise).
+    positions: the position of every variable in every replicate's order, counted from 0 (None likewise).
     weight_intervals, effect_intervals: intervals and medians of weights and total effects, zero being counted where a replicate has no
         arrow or path (None where graphs have undirected edges; effects also None where they would not fit in memory).
     path_intervals: those of the total effects over the replicates that have a path (None likewise).
@@ -53,7 +53,7 @@ class Support:
     adjacency_support: Array
     direction_support: Array
     precedes: Array | None
-    places: NDArray[np.int32] | None
+    positions: NDArray[np.int32] | None
     weight_intervals: Intervals | None
     effect_intervals: Intervals | None
     path_intervals: Intervals | None
@@ -139,9 +139,9 @@ class Support:
 
     @cached_property
     def _order_columns(self) -> dict[str, Any] | None:
-        if self.places is None:
+        if self.positions is None:
             return None
-        positions = self.places + 1.0
+        positions = self.positions + 1.0
         tail = (1.0 - self.level) / 2.0
         mean = positions.mean(axis=0)
         low, median, high = np.quantile(positions, [tail, 0.5, 1.0 - tail], axis=0)

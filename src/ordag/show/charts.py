@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, ndtri
 
-from ordag.assumptions.check import LEVEL, Diagnosis
-from ordag.assumptions.equations import Equation, equations
+from ordag.assess.common_factor import causes_in_words
+from ordag.assess.equations import Equation, equations
+from ordag.assess.finding import Finding
+from ordag.assess.influence import distances, tail
+from ordag.checking import LEVEL, Diagnosis
 from ordag.common.arrays import Array
 from ordag.common.words import joined, shortened, shown
 from ordag.data.table_checks import least_squares_rows
-from ordag.evidence.common_factor import causes_in_words
-from ordag.evidence.finding import Finding
-from ordag.evidence.influence import distances, tail
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -93,9 +93,9 @@ def _equal_variances(fit: Fit, finding: Finding) -> Chart | None:
         variances, names = fit.ordering.factor.L_diagonal**2 / df, fit.order or fit.names
     elif fit.refit is not None:
         df, variances, names = fit.refit.residual_df.astype(float), fit.refit.sem.omega, fit.names
-        if fit.places is not None:
-            places = list(fit.places)
-            df, variances, names = df[places], variances[places], fit.order or names
+        if fit.column_order is not None:
+            order = list(fit.column_order)
+            df, variances, names = df[order], variances[order], fit.order or names
     else:
         return None
     common = float((df * variances).sum() / df.sum())
@@ -103,9 +103,9 @@ def _equal_variances(fit: Fit, finding: Finding) -> Chart | None:
 
 
 def _sorting(fit: Fit, finding: Finding) -> Chart | None:
-    if fit.places is None:
+    if fit.column_order is None:
         return None
-    values = np.log10(fit.moments.spread[list(fit.places)] ** 2 / (fit.n - 1.0))
+    values = np.log10(fit.moments.spread[list(fit.column_order)] ** 2 / (fit.n - 1.0))
     return Chart("points", "variances of the columns", "place in the order", "log10 variance", values.tolist(),
                  list(range(1, len(values) + 1)), [shown(name) for name in fit.order or ()])  # fmt: skip
 

@@ -11,9 +11,10 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
+from ordag.assess.causes import GroupEffect
 from ordag.common.words import counted, harmless, listed, number, percent, probability, shown
 from ordag.decisions.adjusting import AdjustmentAnswer
-from ordag.decisions.changing import Changes
+from ordag.decisions.changing import PARTS, Changes
 from ordag.decisions.explaining import Explanation
 from ordag.decisions.in_time import Ahead, Response
 from ordag.decisions.intervening import Intervention
@@ -21,7 +22,6 @@ from ordag.decisions.joint_effects import JointEffect
 from ordag.decisions.possible_effects import PossibleEffects
 from ordag.decisions.tested_graph import GraphTest, claim
 from ordag.model.effects import Effect
-from ordag.model.group_effects import GroupEffect
 from ordag.show.screen import Column, as_text, print_head, print_rest, say, section, show_table
 
 MOST_ROWS = 20
@@ -29,6 +29,11 @@ MOST_ROWS = 20
 
 MOST_STEPS, COLUMN_WIDTH = 60, 30
 """Steps of time on a terminal, and the width of a column with an interval."""
+
+LEGEND_OF_SETS = {
+    "robust": "what a hidden common cause would have to explain of both for the effect to vanish",
+    "valid in": "share of the graphs drawn for resamples in which the set is valid",
+}
 
 short, long = partial(number, digits=2), partial(number, digits=3)
 
@@ -152,13 +157,12 @@ def _(answer: AdjustmentAnswer, console: Console, description: str) -> None:
             ]
             if any(one.valid == one.valid for one in found):
                 table.append(Column("valid in", [percent(one.valid) for one in found], right=True, rank=1))
-        show_table(console, table)
+        left_out = show_table(console, table)
         print_rest(console, len(answer.sets) - MOST_ROWS, "sets")
-        if answer.estimates:
-            legend = "robust: what a hidden common cause would have to explain of both for the effect to vanish"
-            if any(one.valid == one.valid for one in answer.estimates):
-                legend += "; valid in: share of the graphs drawn for resamples in which the set is valid"
-            say(console, legend, "  ", style="dim")
+        titles = {column.title for column in table} - {*left_out}
+        legend = [f"{title}: {meaning}" for title, meaning in LEGEND_OF_SETS.items() if title in titles]
+        if legend:
+            say(console, "; ".join(legend), "  ", style="dim")
     _notes(console, answer.notes)
 
 
@@ -174,13 +178,10 @@ def _(answer: Changes, console: Console, description: str) -> None:
     table = [
         Column("variable", _cells(columns, "variable", shown)),
         Column("changed", _cells(columns, "changed", lambda parts: ", ".join(parts) or "–"), prose=True),
-        Column("level before", _cells(columns, "level_before"), right=True, rank=4),
-        Column("after", _cells(columns, "level_after"), right=True, rank=4),
-        Column("error s.d. before", _cells(columns, "error_sd_before", long), right=True, rank=3),
-        Column("after", _cells(columns, "error_sd_after", long), right=True, rank=3),
+        *(Column(f"p {part}", _cells(columns, f"corrected_{part}", probability), right=True) for part in PARTS),
+        Column("level", _from_to(columns, "level", number), right=True, rank=1),
+        Column("error s.d.", _from_to(columns, "error_sd", long), right=True, rank=0),
     ]
-    for rank, part in enumerate(("weights", "level", "variance")):
-        table.append(Column(f"p {part}", _cells(columns, f"corrected_{part}", probability), right=True, rank=rank))
     show_table(console, table)
     print_rest(console, len(columns["variable"]) - MOST_ROWS, "equations")
     for what, found in (answer.explained or {}).items():
@@ -240,7 +241,7 @@ def _(answer: Intervention, console: Console, description: str) -> None:
 
 def _kinds_of_sets(answer: AdjustmentAnswer) -> list[str]:
     if answer.rule.optimal is None:
-        return ["possible parents"] * len(answer.sets)
+        return ["possible parents" if answer.rule.reason else "minimal"] * len(answer.sets)
     minimal = {frozenset(one) for one in answer.rule.minimal}
     return [
         ("most precise, minimal" if frozenset(one) in minimal else "most precise") if not k else "minimal"
@@ -251,6 +252,12 @@ def _kinds_of_sets(answer: AdjustmentAnswer) -> list[str]:
 def _cells(columns: Mapping[str, Sequence[Any]], name: str, write: Callable[[Any], str] = number) -> list[str]:
     """Return the first cells of a column as text."""
     return [write(value) for value in columns[name][:MOST_ROWS]]
+
+
+def _from_to(columns: Mapping[str, Sequence[Any]], name: str, write: Callable[[Any], str]) -> list[str]:
+    """Return the cells of a number before and after."""
+    both = (_cells(columns, f"{name}_{when}", write) for when in ("before", "after"))
+    return [f"{before} → {after}" for before, after in zip(*both, strict=True)]
 
 
 def _spans(columns: Mapping[str, Sequence[Any]]) -> list[str]:

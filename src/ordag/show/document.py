@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordag.assumptions.check import Diagnosis
-from ordag.assumptions.clusters import both_levels
+from ordag.assess.clusters import both_levels
+from ordag.assess.verdict import TIERS, Verdict
+from ordag.checking import Diagnosis
 from ordag.common.arrays import Array
 from ordag.common.plain import plain
 from ordag.common.words import about, counted, harmless, shown
 from ordag.comparison import Comparison, Outcome, gaussian_bic
-from ordag.evidence.verdict import TIERS, Verdict
+from ordag.data.roles import set_aside_sentence
 from ordag.graph.cpdag import Cpdag
 from ordag.show.charts import Chart, charts, histograms
 from ordag.show.columns import columns_of, holes_map
 from ordag.show.provenance import Origin, provenance
-from ordag.show.text import EARLIER, differences, heading, headline, legend, notes, open_directions
+from ordag.show.text import EARLIER, differences, heading, headline, legend, notes, open_directions, other_warnings
 from ordag.show.view import MOST_PAIRS, View
 
 if TYPE_CHECKING:
@@ -64,14 +65,15 @@ def document(
         "verdict": _verdict(fit, verdict, diagnosis),
         "changes": None if fit.changes is None else differences(fit.changes),
         "levels": both_levels(fit),
-        "warnings": [_sentence(sentence) for sentence in fit.warnings],
+        "aside": harmless(set_aside_sentence(fit.columns)),
+        "warnings": [_sentence(sentence) for sentence in other_warnings(fit)],
         "notes": [
             harmless(sentence) for sentence in (*legend(fit), *notes(fit), EARLIER * fit.has_earlier) if sentence
         ],
         "names": view.names,
         "categories": _categories(fit, view),
         "order": view.order,
-        "ordered": fit.places is not None,
+        "ordered": fit.column_order is not None,
         "pairs": _pairs(fit, view),
         "fixed": _fixed(fit, view),
         "level": _level(view),
@@ -146,7 +148,7 @@ def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[st
     if verdict.cautions:
         short.append(counted(len(verdict.cautions), "caution"))
     doubts = [finding.level for finding in (() if diagnosis is None else diagnosis.findings)]
-    warnings = len(fit.warnings) + doubts.count("warning")
+    warnings = len(other_warnings(fit)) + doubts.count("warning")
     if warnings:
         short.append(counted(warnings, "warning"))
     if "look" in doubts:
@@ -194,7 +196,7 @@ def _layout(view: View) -> dict[str, Any] | None:
     if layout is None:
         return None
     return {
-        "places": [[round(x, 1), round(y, 1)] for x, y in layout.places],
+        "places": [[round(x, 1), round(y, 1)] for x, y in layout.centres],
         "routes": [
             [a, b, *(round(z, 1) for point in points for z in point)]
             for (a, b), points in layout.routes.items()

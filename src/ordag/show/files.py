@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ordag.common.files import check_writable
 from ordag.data.datasets import DATASETS
-from ordag.data.sources.parquet import parquet_files
+from ordag.data.sources.folders import table_files
 from ordag.data.sources.paths import path_of
 from ordag.errors import OutputError
 
@@ -63,7 +63,7 @@ def _is_part(place: Path, read: str | PathLike[str]) -> bool:
     except OSError:  # the text of a graph may be longer than any name of a file
         return False
     inside = any(_same(parent, source) for parent in place.parents)
-    return inside or any(_same(place, part) for part in parquet_files(source, str(read)))
+    return inside or any(_same(place, part) for part in table_files(source, str(read)))
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -18,8 +18,8 @@ from importlib.resources import files
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from ordag.assumptions.check import Diagnosis, check_fit
-from ordag.assumptions.stability import QUICK_ESTIMATORS
+from ordag.assess.stability import QUICK_ESTIMATORS
+from ordag.checking import Diagnosis, check_fit
 from ordag.common.markup import MOST_ROWS, arrow, card, figure, isolated, sentence, table
 from ordag.common.words import counted, number
 from ordag.comparison import Comparison

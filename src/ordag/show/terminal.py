@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from ordag.assumptions.check import TITLES, Diagnosis
-from ordag.assumptions.clusters import both_levels
+from ordag.assess.clusters import both_levels
+from ordag.assess.verdict import TIERS, Verdict
+from ordag.checking import TITLES, Diagnosis
 from ordag.common.words import counted, harmless, number, shown
 from ordag.comparison import Comparison
 from ordag.data.roles import ColumnRole, few_values_sentence, set_aside_sentence
-from ordag.evidence.verdict import TIERS, Verdict
 from ordag.show.screen import Column, as_text, print_head, print_rest, say, section, show_table
 from ordag.show.text import (
     arrows,
@@ -158,10 +158,17 @@ def print_comparison(
         rank = METHOD_COLUMNS.index(key) if key in METHOD_COLUMNS else None
         methods.append(Column(title, [row[k] for row in cells], right=k > 0, rank=rank))
     show_table(console, methods, elsewhere="; see --json")
+    found = [outcome.method for outcome in comparison.outcomes if outcome.fit is not None]
+    said: dict[str, list[str]] = {}
     for outcome in comparison.outcomes:
         for sentence in [outcome.problem] if outcome.problem else (other_warnings(outcome.fit) if outcome.fit else ()):
-            say(console, Text.assemble((f"{outcome.method}: ", "bold yellow"), harmless(sentence)))
-    found = [outcome.method for outcome in comparison.outcomes if outcome.fit is not None]
+            said.setdefault(sentence, []).append(outcome.method)
+    for sentence, methods_saying in said.items():
+        if len(comparison.outcomes) > 1 and len(methods_saying) >= len(comparison.outcomes):
+            _warn(console, sentence)
+        else:
+            names = ", ".join(dict.fromkeys(methods_saying))
+            say(console, Text.assemble((f"{names}: ", "bold yellow"), harmless(sentence)))
     if len(found) > 1:
         section(console, "Adjacent pairs in common")
         shared = comparison.shared

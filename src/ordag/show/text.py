@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordag.assumptions.clusters import clusters_finding
+from ordag.assess.clusters import clusters_finding
 from ordag.common.words import (
     counted,
     harmless,
@@ -28,10 +28,10 @@ from ordag.graph.graph import arrow
 from ordag.learners.pooled.posterior import SETTLED
 
 if TYPE_CHECKING:
+    from ordag.assess.causes import CauseArrow
+    from ordag.assess.verdict import Verdict
     from ordag.data.moments import Moments
     from ordag.decisions.environment_changes import EnvironmentChanges
-    from ordag.evidence.causes import CauseArrow
-    from ordag.evidence.verdict import Verdict
     from ordag.fit import Fit
     from ordag.show.view import Pairs
 
@@ -64,7 +64,7 @@ def heading(fit: Fit) -> str:
     moments = fit.moments
     dropped = f", {counted(moments.dropped, 'row')} with missing values dropped" if moments.dropped else ""
     outlying = f", {counted(moments.outlying, 'outlying row')} left out" if moments.outlying else ""
-    held = f" · {held_fixed(moments)}" if moments.held else ""
+    held = f" · {held_fixed(moments)}" if moments.adjusted_for else ""
     worth = f" that count for {fit.n:,}" if moments.missing == "em" else ""
     sizes = f"{counted(fit.rows, 'row')}{worth}{dropped}{outlying} · {counted(variables(fit), 'variable')}{in_time(fit)}{held}"
     return f"{fit.method} · {sizes}{of_causes(fit)} · {counted(fit.whole_graph.edge_count, 'edge')}"
@@ -171,7 +171,7 @@ def _graph_sentence(fit: Fit, open_arrows: set[tuple[int, int]]) -> str:
     if lines:
         return f"{joins}; a line is an edge whose direction these data leave open."
     causes = set(graph.links.source.tolist()) - set(graph.links.target.tolist())
-    first = [j for j in fit.places or range(p) if j in causes]
+    first = [j for j in fit.column_order or range(p) if j in causes]
     if any(source in first for source, _ in open_arrows):
         return f"{joins}. Which variables come first is open."
     names = [fit.names[j] for j in first]
@@ -362,14 +362,14 @@ def other_warnings(fit: Fit) -> list[str]:
 
 def held_fixed(moments: Moments) -> str:
     """Name the covariates that are held fixed."""
-    return f"{joined([str(one) for one in moments.held], 4)} held fixed"
+    return f"{joined([str(one) for one in moments.adjusted_for], 4)} held fixed"
 
 
 def within(fit: Fit) -> str:
     moments = fit.moments
-    if not moments.held:
+    if not moments.adjusted_for:
         return ""
-    several = len(moments.held) > 1 or moments.held[0].levels is not None
+    several = len(moments.adjusted_for) > 1 or moments.adjusted_for[0].levels is not None
     cost = f", which makes {counted(moments.rows, 'row')} count for {moments.n:,}" if moments.n < moments.rows else ""
     return f"relations within {'the' if several else 'its'} values of what is held fixed{cost}"
 
@@ -386,7 +386,7 @@ def kinds_of_rows(fit: Fit) -> list[str]:
     elif moments.conditions and "environment" in column:
         said.append(f"Relations within {counted(len(moments.conditions), 'environment')} by {column['environment']}")
     if "cluster" in column and moments.clusters is not None:
-        count = len(moments.clusters.places)
+        count = len(moments.clusters.numbers)
         said.append(f"Relations within the {counted(count, 'cluster')} of {column['cluster']}{_worth(fit)}")
     elif "cluster" in column and moments.conditions:
         said.append(f"Relations within the clusters of {column['cluster']}{_worth(fit)}")

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ordag.assess.arrows import arrow_reasons, deciding_conditions, pair_evidence
+from ordag.assess.hidden_causes import may_be_hidden
 from ordag.common.arrays import Array, Mask
 from ordag.common.words import shown
-from ordag.evidence.arrows import arrow_reasons, deciding_conditions, pair_evidence
-from ordag.evidence.hidden_causes import may_be_hidden
 from ordag.learners.result import Level, Unjoined
 from ordag.picture.layout import Layout, sequence
 from ordag.picture.scene import place
@@ -115,15 +115,15 @@ class View:
     @cached_property
     def order(self) -> list[int]:
         """Numbers of the nodes, causes first and categories before all; for a class of graphs along its arrows."""
-        places = sequence(self.fit.graph.adjacency) if self.fit.places is None else self.fit.places
-        return [*self.categories, *places]
+        order = sequence(self.fit.graph.adjacency) if self.fit.column_order is None else self.fit.column_order
+        return [*self.categories, *order]
 
     @cached_property
     def layout(self) -> Layout | None:
         """Positions in layers, causes above effects, and the points that edges pass; None beyond `MAX_PLACED_VARIABLES`."""
         if len(self.names) > MAX_PLACED_VARIABLES:
             return None
-        order = None if self.fit.places is None else self.order
+        order = None if self.fit.column_order is None else self.order
         return place(self.nodes, self.fit.whole_graph.adjacency, order)
 
     @property
@@ -145,7 +145,7 @@ class View:
 
 def _ends(fit: Fit, absent: Unjoined) -> tuple[NDArray[np.intp], NDArray[np.intp], list[Kind]]:
     """Return the arrows of the graph along the order, then its lines, then absent pairs."""
-    place = np.argsort(fit.places or range(len(fit.names)))
+    place = np.argsort(fit.column_order or range(len(fit.names)))
     lines = fit.graph.lines
     parts: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
     for links in (fit.graph.arrows, lines.where(lines.source < lines.target)):

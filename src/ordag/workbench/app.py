@@ -51,7 +51,7 @@ def application(workbench: Workbench, token: str) -> Starlette:
         "verdict": endpoints.plain(workbench.verdict),
         "effects": endpoints.plain(workbench.effects, "cause"),
         "effect": endpoints.plain(workbench.effect, "cause", "effect"),
-        "own": endpoints.plain(workbench.own_graph, "graph", "file", "change", "source", "target"),
+        "own": endpoints.plain(workbench.users_graph, "graph", "file", "change", "source", "target"),
         "export": endpoints.export,
         "jobs/bootstrap": endpoints.streamed(workbench.bootstrap),
         "jobs/check": endpoints.streamed(workbench.check),

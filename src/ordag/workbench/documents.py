@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordag.assess.forecast import usual_count
+from ordag.assess.verdict import Verdict, quick_verdict, spread_sentence
 from ordag.common.arrays import Array, Mask
 from ordag.common.plain import plain
 from ordag.common.words import counted, number, shown
-from ordag.evidence.forecast import usual_count
-from ordag.evidence.verdict import Verdict, quick_verdict, spread_sentence
 from ordag.fit import Fit
 from ordag.graph.acyclic import topological_order
 from ordag.graph.cpdag import Cpdag

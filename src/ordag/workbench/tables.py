@@ -247,8 +247,8 @@ class Tables:
             return self._opened(request, request.data.data, progress)
         if request.builtin:
             return self._opened(request, load(request.builtin).path.read_bytes(), progress)
-        again = self._from_disk(request, progress)
-        return self._open.put(again.id, again, 8 * _numbers(again.table))
+        reopened = self._from_disk(request, progress)
+        return self._open.put(reopened.id, reopened, 8 * _numbers(reopened.table))
 
     def _opened(self, request: TableRequest, body: bytes, progress: Progress | None = None) -> OpenTable:
         """Read a table of these bytes unless it is open. Tables that go for it take along what was made of them."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ordag.assumptions.check import check_fit
 from ordag.bootstrapping import bootstrap
+from ordag.checking import check_fit
 from ordag.comparison import compare
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile, Rows

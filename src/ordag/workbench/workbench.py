@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from anyio import CapacityLimiter, to_thread
 
 from ordag import __version__
-from ordag.assumptions.check import NUMBERS as MOST_CHECKED_NUMBERS
+from ordag.checking import NUMBERS as MOST_CHECKED_NUMBERS
 from ordag.common.checks import is_whole, short
 from ordag.common.words import harmless
 from ordag.data.datasets import DATASETS
@@ -26,10 +26,10 @@ from ordag.show.columns import ROLES
 from ordag.show.provenance import Origin, command_line, python_call
 from ordag.workbench import tasks
 from ordag.workbench.documents import brief, effect_of, effects_of, is_pending, judgement, scale_changes
-from ordag.workbench.own_graph import own_graph
 from ordag.workbench.pool import AsyncProgress, ProcessPool, Progress
 from ordag.workbench.state import State, method_schemas, read_state
 from ordag.workbench.tables import Cache, OpenTable, Tables, UnreadError, numbers_of
+from ordag.workbench.users_graph import users_graph
 
 Value = TypeVar("Value")
 
@@ -226,12 +226,12 @@ class Workbench:
         fit = await self.fit(question)
         return await self.in_thread(lambda: effect_of(fit, cause, effect))
 
-    async def own_graph(
+    async def users_graph(
         self, question: Question, graph: str, file: str, change: str, source: str, target: str
     ) -> dict[str, Any]:
         """Test a graph of the user's own, after one change of it if one is asked for."""
         fit = await self._quick_fit(question)
-        return await self.in_thread(lambda: own_graph(fit, graph, file, change, source, target))
+        return await self.in_thread(lambda: users_graph(fit, graph, file, change, source, target))
 
     async def bootstrap(
         self, question: Question, progress: AsyncProgress, replicates: Any = None, **_: Any
@@ -321,11 +321,11 @@ def _fit(table: Table, found: Found) -> Fit:
 
 def _weight(fit: Fit) -> int:
     """Count the numbers of a fit in memory. Its sample of rows is its own where columns or units are not those of the file."""
-    squares, places = 8, 0
+    squares, positions = 8, 0
     if fit.support is not None:
         squares += 12
-        places = 0 if fit.support.places is None else fit.support.places.size
-    return squares * len(fit.names) ** 2 + numbers_of(fit.profile) + places + OTHER_NUMBERS
+        positions = 0 if fit.support.positions is None else fit.support.positions.size
+    return squares * len(fit.names) ** 2 + numbers_of(fit.profile) + positions + OTHER_NUMBERS
 
 
 def unread(error: UnreadError) -> dict[str, Any]:

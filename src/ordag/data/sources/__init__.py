@@ -12,8 +12,9 @@ from ordag.data.sources.arrow_files import open_arrow_file
 from ordag.data.sources.csv import open_csv
 from ordag.data.sources.dask import DaskSource, open_dask
 from ordag.data.sources.databases import open_database
+from ordag.data.sources.folders import open_folder
 from ordag.data.sources.frames import open_columns, open_frame
-from ordag.data.sources.parquet import open_folder, open_parquet
+from ordag.data.sources.parquet import open_parquet
 from ordag.data.sources.paths import DiskFile, Upload, locate
 from ordag.data.sources.r_data import open_rds
 from ordag.data.sources.source import Source
@@ -46,7 +47,7 @@ def open_source(data: Any, reading: Reading = DEFAULT_READING) -> Source:
 
     - the path of a text file: .csv (commas), .tsv (tabs), .txt or any other ending (tabs if the first line
       has one, else commas), also compressed (.csv.gz, .csv.bz2, .csv.zst, .csv.lz4);
-    - the path of a Parquet file (.parquet, .pq), or of a folder of Parquet files with the same columns;
+    - the path of a Parquet file (.parquet, .pq), or of a folder of Parquet or text files with the same columns;
     - the path of an Arrow or Feather file (.arrow, .arrows, .feather, .ipc);
     - the path of an Excel or OpenDocument workbook (.xlsx, .xlsm, .xls, .ods), of which `reading.sheet` names a sheet; of a file of Stata
       (.dta), SPSS (.sav, .zsav, .por) or SAS (.sas7bdat, .xpt), whose value labels make categories; of a data frame of R (.rds); of a

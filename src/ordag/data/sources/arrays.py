@@ -161,8 +161,8 @@ def _refuse_tables(data: Sequence[Any]) -> None:
     """Refuse a list of tables or of paths."""
     if all(isinstance(one, str | PathLike) and Path(one).suffix for one in data):
         raise UnreadableError(
-            "A list of paths was given, and only files of moments are put together so: write the tables as Parquet files into one "
-            "folder and give that, or make moments of each (Moments.scan, ordag moments) and give those."
+            "A list of paths was given, and only files of moments are put together so: put the files into one folder and "
+            "give that, or make moments of each (Moments.scan, ordag moments) and give those."
         )
     if hasattr(data[0], "columns"):
         raise UnreadableError(

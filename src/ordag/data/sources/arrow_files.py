@@ -34,7 +34,7 @@ class ArrowFileSource(FileSource):
     def share(self, rows: int) -> float | None:
         return self.done[-1] if self.done else None
 
-    def _blocks(self) -> Iterator[Array]:
+    def blocks(self) -> Iterator[Array]:
         first_row = 1
         with (
             self.files[0].unchanged(),

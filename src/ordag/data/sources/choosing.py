@@ -38,7 +38,7 @@ class Chosen:
     names: tuple[str, ...]
     positions: tuple[int, ...]
     covariates: tuple[Covariate, ...]
-    places: tuple[int, ...]
+    covariate_positions: tuple[int, ...]
     columns: tuple[ColumnRole, ...]
     suspects: tuple[Suspect, ...]
 
@@ -50,7 +50,12 @@ class Chosen:
     @property
     def read(self) -> tuple[int, ...]:
         """The positions of the columns of a block: variables, then covariates."""
-        return (*self.positions, *self.places)
+        return (*self.positions, *self.covariate_positions)
+
+    @property
+    def read_names(self) -> tuple[str, ...]:
+        """The names of these."""
+        return (*self.names, *(one.name for one in self.covariates))
 
 
 def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariate] | None = None) -> Chosen:

@@ -6,15 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.checks import as_list, check_text, short
-from ordag.common.words import cut, did_you_mean, quoted, typed
+from ordag.common.words import cut, did_you_mean, quoted, shown, typed
 from ordag.data.covariates import Covariate
-from ordag.data.reading import Reading, without
+from ordag.data.reading import FEWEST_COLUMNS, Reading, without
 from ordag.data.roles import MOST_COMMON, MOST_LEVELS, Levels
 from ordag.errors import ColumnError, PrecisionError, Remedy, SettingError
 
@@ -103,9 +104,18 @@ def refuse_kinds(
         kept = [names[j] for j in positions if names[j]]
         remedies = [kind.remedy for kind in refused.values()]
         shared = [one for one in remedies[:1] if one is not None and remedies.count(one) == len(remedies)]
+        each = [one.reading.get("na", ()) for one in remedies if one is not None]
+        cells = list(dict.fromkeys(chain.from_iterable(each)))
+        if cells and all(each) and len(each) == len(remedies):
+            shared = [take_for_missing(cells)]
         raise ColumnError(
-            _not_numbers(refused, usable, describe, named), remedies=[*shared, *without(set(refused), kept)]
+            _not_numbers(refused, cells, usable, describe, named), remedies=[*shared, *without(set(refused), kept)]
         )
+
+
+def take_for_missing(cells: Sequence[str]) -> Remedy:
+    """Offer to read cells as missing values."""
+    return Remedy(f"take {quoted(cells)} for missing", {"na": list(cells)})
 
 
 def beyond_exact(describe: str, name: str, value: int | str, row: int | None = None) -> PrecisionError:
@@ -144,9 +154,10 @@ def _refuse_unnamed(names: Sequence[str], describe: str) -> None:
     unnamed = [j for j, name in enumerate(names) if not name.strip()]
     if unnamed:
         named = [name for name in names if name.strip()]
+        choice = f", or {_choice(named, [])}" if len(named) >= FEWEST_COLUMNS else ""
         raise ColumnError(
             f"{describe}: column {unnamed[0] + 1} of {len(names)} has no name; it may hold row names, or "
-            f"come from a separator at the end of each line. Give it a name, or {_choice(named, [])}.",
+            f"come from a separator at the end of each line. Give it a name{choice}.",
             remedies=without({names[unnamed[0]]}, names) if len(unnamed) == 1 else (),
         )
 
@@ -161,7 +172,9 @@ def refuse_duplicates(names: Sequence[str], positions: Sequence[int], describe: 
         )
 
 
-def _not_numbers(refused: Mapping[str, Kind], usable: Sequence[str], describe: str, named: bool) -> str:
+def _not_numbers(
+    refused: Mapping[str, Kind], cells: Sequence[str], usable: Sequence[str], describe: str, named: bool
+) -> str:
     groups: dict[Kind, list[str]] = {}
     for name, kind in refused.items():
         groups.setdefault(kind, []).append(name)
@@ -170,12 +183,21 @@ def _not_numbers(refused: Mapping[str, Kind], usable: Sequence[str], describe: s
         for kind, group in groups.items()
     ]
     advice = list(dict.fromkeys(kind.advice for kind in groups if kind.advice))
-    choice = f"To go on without, {_choice(usable, list(refused))}." if usable else "No column holds numbers."
-    if named and usable:
-        choice = f"Leave {'it' if len(refused) == 1 else 'them'} out."
+    if cells:
+        typed_cells = typed("--na", list(cells))
+        advice = [
+            *advice[:2],
+            f"To read such cells as missing, na={list(cells)!r} ({typed_cells} on the command line).",
+        ]
+    choice = f"To go on without, {_choice(usable, list(refused))}."
+    if len(usable) < FEWEST_COLUMNS:
+        left = f"Only {shown(usable[0])} holds numbers" if usable else "No column holds numbers"
+        choice = f"{left}, and a graph needs two variables."
+    elif named:
+        choice = f"{'Or leave' if advice else 'Leave'} {'it' if len(refused) == 1 else 'them'} out."
     if len(phrases) > 4:
         phrases = [*phrases[:3], f"{len(phrases) - 3} more columns hold other than numbers"]
-    return " ".join([f"{describe}: {'; '.join(phrases)}: only numbers can be used.", *advice[:2], choice])
+    return " ".join([f"{describe}: {'; '.join(phrases)}: only numbers can be used.", *advice[:3], choice])
 
 
 def _choice(usable: Sequence[str], refused: Sequence[str], limit: int = 6) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ordag.common.arrays import Array
-from ordag.common.words import counted, cut, quoted, typed
+from ordag.common.words import counted, cut
 from ordag.data.reading import DECIMAL_COMMA, Reading, without
-from ordag.data.sources.choosing import choose
+from ordag.data.sources.choosing import Chosen, choose
 from ordag.data.sources.columns import (
     LARGEST_EXACT,
     LONG,
@@ -25,13 +25,15 @@ from ordag.data.sources.columns import (
     codes,
     floats,
     look_at,
+    take_for_missing,
 )
 from ordag.data.sources.first_lines import COMMENT
 from ordag.data.sources.numbers import recognised, strange
+from ordag.data.sources.parts import Part
 from ordag.data.sources.paths import File, FileSource
 from ordag.data.sources.source import Source
 from ordag.data.sources.text_layout import NUMBER, Layout, find_layout, not_decodable
-from ordag.errors import ColumnError, DataError, Remedy, TooFewRowsError, UnreadableError
+from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
 
 _WORDS = ("na", "n/a", "nan", "none", "null", "<na>")
 _AS_WRITTEN = ("", ".", *(form(word) for word in _WORDS for form in (str.lower, str.upper, str.capitalize)), "NaN")
@@ -73,7 +75,7 @@ class CsvSource(FileSource):
             return None
         return float(self.opened[0].tell() / self.opened[0].size())
 
-    def _blocks(self) -> Iterator[Array]:
+    def blocks(self) -> Iterator[Array]:
         import pyarrow as pa
 
         if self.rows == 0:
@@ -121,6 +123,12 @@ class CsvSource(FileSource):
 
 def open_csv(file: File, reading: Reading) -> Source:
     """Open a text file; its first block decides which columns hold numbers."""
+    part = text_part(file, reading)
+    return part.source(choose(part.look, reading, file.describe))
+
+
+def text_part(file: File, reading: Reading, *, looking: bool = True) -> Part:
+    """Open a text file that may be one of several by its first block, which is kept if `looking`."""
     describe, layout = file.describe, find_layout(file, reading)
     if layout.alone and not layout.header:
         raise TooFewRowsError(f"{describe} holds a single row: give more rows than there are variables.")
@@ -136,17 +144,24 @@ def open_csv(file: File, reading: Reading) -> Source:
     names = [name.strip() if layout.header else f"X{j + 1}" for j, name in enumerate(written)]
     if block is not None:
         layout, block = recognised(layout, block, reading, names, lambda: _as_text(layout, written))
-    chosen = choose(_look(names, block, layout), reading, describe)
-    return CsvSource(
-        names=chosen.names,
-        rows=0 if block is None else None,
-        describe=describe,
-        files=(file,),
-        layout=layout,
-        notes=layout.notes,
-        written={j: written[j] for j in chosen.read},
-        **chosen.known,
-    )
+    rows = 0 if block is None else None
+
+    def source(chosen: Chosen) -> CsvSource:
+        return CsvSource(
+            names=chosen.names,
+            rows=rows,
+            describe=describe,
+            files=(file,),
+            layout=layout,
+            notes=layout.notes,
+            written={j: written[j] for j in map(names.index, chosen.read_names)},
+            **chosen.known,
+        )
+
+    first = block.rename_columns(names) if looking and block is not None else None
+    columns = [] if block is None else block.columns
+    blank = {name for name, column in zip(names, columns, strict=False) if column.null_count == len(column)}
+    return Part(file, _look(names, block, layout), first, rows, source, blank)
 
 
 def _look(names: list[str], block: Any, layout: Layout) -> Look:
@@ -188,13 +203,18 @@ def _kind(column: Any, layout: Layout) -> Kind | None:
             role="refused",
         )
     if 2 * len(strange) <= len(values):
-        return TEXT if _are_codes([value for _, value in values], strange) else _bad_cells(strange)
+        return text_or_bad_cells([value for _, value in values], strange)
     other = [(row, value) for row, value in strange if not (COMMA.fullmatch(value) or GROUPED_NUMBER.fullmatch(value))]
     if not other:
         return Kind(f"{cut(value)!r} in data row {row}", CONTRADICTION, role="refused")
     if 2 * len(other) <= len(values):  # numbers written in another way, but for these
         return _bad_cells(other)
     return TEXT
+
+
+def text_or_bad_cells(values: Sequence[str], strange: Sequence[tuple[int, str]]) -> Kind:
+    """Return what a column mostly of numbers holds: the cells that are none, by their rows, unless they are codes as the others are."""
+    return TEXT if _are_codes(values, strange) else _bad_cells(strange)
 
 
 def _are_codes(values: Sequence[str], strange: Sequence[tuple[int, str]]) -> bool:
@@ -216,8 +236,7 @@ def _bad_cells(found: Sequence[tuple[int, str]]) -> Kind:
     cells = list(dict.fromkeys(value.strip() for _, value in found))
     if len(cells) > MOST_CELLS:
         return Kind(f"{some}{more}", CORRECT, role="refused")
-    advice = f"{CORRECT} To read such cells as missing, na={cells!r} ({typed('--na', cells)} on the command line)."
-    return Kind(f"{some}{more}", advice, Remedy(f"take {quoted(cells)} for missing", {"na": cells}), "refused")
+    return Kind(f"{some}{more}", CORRECT, take_for_missing(cells), "refused")
 
 
 @contextmanager

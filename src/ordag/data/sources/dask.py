@@ -230,8 +230,8 @@ def _source(
     describe: str, start: Source | Chosen, every: tuple[str, ...] | None, reading: Reading, partitions: Sequence[Any]
 ) -> DaskSource:
     known: dict[str, Any] = {name: getattr(start, name) for name in ("covariates", "columns", "suspects")}
-    again = same_columns(reading, start.names)
-    opened = partial(_opened, start.names, start.covariates, every, again, describe)
+    repeated = same_columns(reading, start.names)
+    opened = partial(_opened, start.names, start.covariates, every, repeated, describe)
     return DaskSource(start.names, None, describe, tuple(partitions), opened, **known)
 
 

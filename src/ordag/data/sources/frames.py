@@ -13,7 +13,7 @@ import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.checks import check_text
-from ordag.common.words import counted, cut
+from ordag.common.words import counted, cut, listed
 from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
 from ordag.data.roles import MOST_COMMON, MOST_LEVELS, Levels
@@ -52,13 +52,14 @@ KINDS = {  # by narwhals' name of a type
     "Array": NESTED,
     "Struct": NESTED,
 }
-OBJECTS = {  # by the class of the Python objects in a column
+OBJECTS: dict[type | tuple[type, ...], Kind] = {  # by the class of the Python objects in a column
     bool: BOOLEANS,
     str: TEXT,
     bytes: BYTES,
     datetime.date: DATES,
     datetime.time: TIMES,
     datetime.timedelta: TIMES,
+    (list, tuple, dict): NESTED,
 }
 NUMBER_TYPES = (int, float, Decimal, np.number)
 MISSING = Kind("no value at all")
@@ -103,14 +104,16 @@ def open_frame(
     *,
     whole: bool = True,
     known: Sequence[Covariate] | None = None,
+    given: Mapping[str, Kind] | None = None,
 ) -> Source | None:
-    """Open a data frame; return None for other data. whole, known: as for `Look` and `choose`, of one part of a table."""
+    """Open a data frame; return None for other data. whole, known: as for `Look` and `choose`, of one part of a table. given: what columns
+    hold, where more is known than their types say."""
     frame = None if isinstance(data, np.ndarray) else _narwhals(data, describe)
     if frame is None:
         return None
     names = tuple(str(name) for name in frame.columns)
     columns = [frame.get_column(name) for name in frame.columns]
-    kinds = [_kind(column) for column in columns]
+    kinds = [(given or {}).get(column.name) or _kind(column) for column in columns]
     strict = reading.strict or reading.columns is not None
     longs = [j for j, kind in enumerate(kinds) if not strict and kind is None and _long(columns[j]) is not None]
     look = Look(
@@ -214,11 +217,11 @@ def _kind(column: Any) -> Kind | None:
     if column.null_count() == len(column):
         return MISSING
     native = column.to_native()
-    held = getattr(native, "type", None) or getattr(native, "dtype", column.dtype)
+    dtype = getattr(native, "type", None) or getattr(native, "dtype", column.dtype)
     try:
         values = column.drop_nulls().to_numpy()
     except (NotImplementedError, TypeError, ValueError):  # such as an Arrow union
-        return Kind(f"values of type {held}")
+        return Kind(f"values of type {dtype}")
     if values.ndim > 1:
         return NESTED
     if values.dtype.kind in "iuf":  # a sparse column, or numbers of a width for which narwhals has no type
@@ -236,7 +239,8 @@ def _kind(column: Any) -> Kind | None:
             f"numbers beside text such as {cut(others[0])!r}",
             "pandas.to_numeric(column, errors='coerce') makes missing values of the text.",
         )
-    return Kind(f"values of type {held}", "Convert it with .astype(float) if it is meant as numbers.")
+    types = listed(sorted({type(value).__name__ for value in values[:100]})) if str(dtype) == "object" else dtype
+    return Kind(f"values of type {types}", "Convert it with .astype(float) if it is meant as numbers.")
 
 
 def _floats(column: Any) -> Array:

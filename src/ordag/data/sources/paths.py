@@ -192,10 +192,10 @@ class FileSource(Source):
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
     def batches(self, rows: int) -> Iterator[Array]:
-        return regroup(self._blocks(), rows)
+        return regroup(self.blocks(), rows)
 
     @abstractmethod
-    def _blocks(self) -> Iterator[Array]:
+    def blocks(self) -> Iterator[Array]:
         """Yield blocks of any length."""
 
 

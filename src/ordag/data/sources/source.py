@@ -27,7 +27,7 @@ class Source(ABC):
     rows: int | None
     describe: str
     covariates: tuple[Covariate, ...] = field(default=(), kw_only=True)
-    """Columns that are held fixed. In blocks they stand behind the columns of `names`, categories as numbers of their levels."""
+    """Columns that are waiting fixed. In blocks they stand behind the columns of `names`, categories as numbers of their levels."""
     columns: tuple[ColumnRole, ...] = field(default=(), kw_only=True)
     suspects: tuple[Suspect, ...] = field(default=(), kw_only=True)
 
@@ -84,19 +84,19 @@ def noted(source: Source, *notes: str) -> Source:
 
 def regroup(blocks: Iterable[Array], rows: int, begun: int = 0) -> Iterator[Array]:
     """Yield the same rows in blocks of `rows`, the first of which is shorter by `begun` rows."""
-    held: list[Array] = []
+    waiting: list[Array] = []
     count = begun
     for block in blocks:
         rest = block
         while count + len(rest) >= rows:
             cut = rows - count
-            yield np.concatenate([*held, rest[:cut]]) if held else rest[:cut]
-            rest, held, count = rest[cut:], [], 0
+            yield np.concatenate([*waiting, rest[:cut]]) if waiting else rest[:cut]
+            rest, waiting, count = rest[cut:], [], 0
         if len(rest):
-            held.append(rest)
+            waiting.append(rest)
             count += len(rest)
-    if held:
-        yield np.concatenate(held)
+    if waiting:
+        yield np.concatenate(waiting)
 
 
 def _bytes(done: float, size: int) -> str:

@@ -10,6 +10,8 @@ from typing import Any
 
 from ordag.common.words import counted, joined, shown
 from ordag.data.reading import Reading
+from ordag.data.sources.columns import Kind
+from ordag.data.sources.csv import text_or_bad_cells
 from ordag.data.sources.frames import open_frame
 from ordag.data.sources.paths import File
 from ordag.data.sources.readers import BYTES_OF_A_CELL, chosen, library, reader_errors
@@ -22,6 +24,7 @@ ENDINGS = (".xlsx", ".xlsm", ".xls", ".ods")
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 OLE_SECTOR = 512  # bytes; the file is a whole number of them
 ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+BINARY, MANIFEST = "xl/workbook.bin", "META-INF/manifest.xml"
 MOST_CELLS = 1 << 26
 """Cells of a sheet, counted from its first to its last: the reader takes memory for the empty ones, too."""
 CELL = re.compile(rb"""<c\b[^>]*?\br\s*=\s*["']([A-Za-z]{1,3})(\d{1,7})["'][^>]*(?<!/)>""")
@@ -45,7 +48,7 @@ def open_workbook(file: File, reading: Reading) -> Source | None:
                 f"{file.describe} is not a workbook, despite its name. If it is text, give it the ending .csv."
             )
         return None
-    reading.refuse_layout(file.describe, "sheet", "header")
+    reading.refuse_layout(file.describe, "sheet", "header", "na")
     _check(file, start)
     calamine = library("python_calamine", "python-calamine", file.describe, "a workbook")
     with file.unchanged(), reader_errors(file.describe, WHAT), file.open() as raw:
@@ -54,13 +57,14 @@ def open_workbook(file: File, reading: Reading) -> Source | None:
         except calamine.PasswordError as error:
             raise _locked(file) from error
         name, note = _sheet(book, reading.sheet, file.describe)
-        rows = book.get_sheet_by_name(name).to_python()
-    table, notes = _table(rows, reading, f"{file.describe}, sheet {shown(name)}")
+        sheet = book.get_sheet_by_name(name)
+        rows, merged = sheet.to_python(), _merged(sheet)
+    table, kinds, notes = _table(rows, merged, reading, f"{file.describe}, sheet {shown(name)}")
     if any("" in row for row in rows) and _has_uncomputed(file, start):
         notes.append(
             "Formulas that no program has computed are missing values: open the workbook, save it, and read it again"
         )
-    source = open_frame(table, reading, file.describe)
+    source = open_frame(table, reading, file.describe, given=kinds)
     assert source is not None
     return noted(source, *note, *notes)
 
@@ -74,13 +78,11 @@ def _is_workbook(file: File, start: bytes) -> bool:
             names = archive.namelist()
     except (zipfile.BadZipFile, OSError, ValueError):
         return False
-    return "xl/workbook.xml" in names or "content.xml" in names
+    return any(name in names for name in ("xl/workbook.xml", BINARY, "content.xml"))
 
 
 def _locked(file: File) -> UnreadableError:
-    return UnreadableError(
-        f"{file.describe} is protected by a password: open it, save it without one (File, Info, Protect workbook), and give that."
-    )
+    return UnreadableError(f"{file.describe} is protected by a password: open it, save it without one, and give that.")
 
 
 def _check(file: File, start: bytes) -> None:
@@ -96,7 +98,12 @@ def _check(file: File, start: bytes) -> None:
         return
     with reader_errors(describe, WHAT), file.open() as raw, zipfile.ZipFile(raw) as archive:
         file.check_unpacked(sum(member.file_size for member in archive.infolist()))
-        if "xl/workbook.bin" in archive.namelist():
+        names = archive.namelist()
+        if MANIFEST in names and any(
+            b"encryption-data" in piece for piece in _pieces(archive, archive.getinfo(MANIFEST))
+        ):
+            raise _locked(file)
+        if BINARY in names:
             raise UnreadableError(f"{describe} is a binary workbook (.xlsb): save it as .xlsx or CSV.")
         for member in archive.infolist():
             if member.filename.startswith("xl/worksheets/") and member.filename.endswith(".xml"):
@@ -125,13 +132,13 @@ def _has_uncomputed(file: File, start: bytes) -> bool:
 
 def _pieces(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
     """Yield the bytes of a member in pieces that end with a whole tag."""
-    held = b""
+    tail = b""
     with archive.open(member) as stream:
         while more := stream.read(CHUNK):
-            held += more
-            end = held.rfind(b">") + 1
-            yield held[:end]
-            held = held[end:][-LONGEST_TAG:]
+            tail += more
+            end = tail.rfind(b">") + 1
+            yield tail[:end]
+            tail = tail[end:][-LONGEST_TAG:]
 
 
 def _extent(pieces: Iterator[bytes]) -> tuple[int, int]:
@@ -178,14 +185,24 @@ def _sheet(book: Any, wanted: str | None, describe: str) -> tuple[str, tuple[str
     return full[0], (f"Sheet {shown(full[0])} is read; others are {others} (sheet=…, --sheet)",) if others else ()
 
 
-def _table(rows: list[list[Any]], reading: Reading, describe: str) -> tuple[Any, list[str]]:
-    """Return the table in the cells of a sheet, and what to say about how it was found."""
+def _merged(sheet: Any) -> list[tuple[int, int, int]]:
+    """Return the first row, the last row and the column of cells that are merged down a column, counted as the rows that are read are."""
+    top, left = sheet.start or (0, 0)
+    ranges = sheet.merged_cell_ranges or []
+    return [(first - top, last - top, j - left) for (first, j), (last, end) in ranges if j == end and j >= left]
+
+
+def _table(
+    rows: list[list[Any]], merged: list[tuple[int, int, int]], reading: Reading, describe: str
+) -> tuple[Any, dict[str, Kind], list[str]]:
+    """Return the table in the cells of a sheet, the columns of numbers with other cells, and what to say about how it was found."""
     import pyarrow as pa
 
     rows = [[None if isinstance(cell, str) and not cell.strip() else cell for cell in row] for row in rows]
     filled = [sum(cell is not None for cell in row) for row in rows]
     notes = []
     header = _header_row(filled) if reading.header else -1
+    down = _fill(rows, merged, header)
     body = [row for row, count in zip(rows[header + 1 :], filled[header + 1 :], strict=True) if count]
     used = [
         j
@@ -207,7 +224,43 @@ def _table(rows: list[list[Any]], reading: Reading, describe: str) -> tuple[Any,
             said = [_text(unit) for unit in units if unit is not None]
             notes.append(f"The row below the header is read as units ({joined(said, 6)})")
             body = body[1:]
-    return pa.table([_column([row[j] for row in body]) for j in used], names=names), notes
+    if labels := [shown(name) for name, j in zip(names, used, strict=True) if j in down]:
+        notes.append(f"The value of merged cells counts for each of their rows in {joined(labels, 6)}")
+    columns = [[_present(row[j], reading) for row in body] for j in used]
+    kinds = {name: kind for name, column in zip(names, columns, strict=True) if (kind := _broken(column)) is not None}
+    return pa.table([_column(column) for column in columns], names=names), kinds, notes
+
+
+def _fill(rows: list[list[Any]], merged: Sequence[tuple[int, int, int]], header: int) -> set[int]:
+    """Write the value of cells merged down a column into each of them; return the columns where that was below the header."""
+    found = set()
+    for first, last, j in merged:
+        if not 0 <= first < len(rows) or j >= len(rows[first]) or last < header:
+            continue
+        if first <= header:
+            rows[header][j] = rows[first][j]
+            continue
+        for row in rows[first + 1 : last + 1]:
+            row[j] = rows[first][j]
+        found.add(j)
+    return found
+
+
+def _present(cell: Any, reading: Reading) -> Any:
+    return None if reading.na and isinstance(cell, str) and cell.strip() in reading.na else cell
+
+
+def _broken(cells: Sequence[Any]) -> Kind | None:
+    """Return what a column of numbers holds beside them; None for columns of numbers, and for those of text."""
+    present = [(row, cell) for row, cell in enumerate(cells, start=1) if not _is_missing(cell)]
+    words = [(row, cell) for row, cell in present if isinstance(cell, str)]
+    if (
+        not words
+        or 2 * len(words) > len(present)
+        or not all(_number(cell) for _, cell in present if not isinstance(cell, str))
+    ):
+        return None
+    return text_or_bad_cells([_text(cell) for _, cell in present], words)
 
 
 def _header_row(filled: Sequence[int]) -> int:
@@ -221,6 +274,10 @@ def _text(cell: Any) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return "" if cell is None else str(cell).strip()
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING)
 
 
 def _number(cell: Any) -> bool:
@@ -237,7 +294,7 @@ def _column(cells: Sequence[Any]) -> Any:
 
     some = [cell for cell in cells if cell is not None]
     if any(map(_number, some)):
-        cells = [None if isinstance(cell, str) and cell.strip().lower() in MISSING else cell for cell in cells]
+        cells = [None if _is_missing(cell) else cell for cell in cells]
         some = [cell for cell in cells if cell is not None]
         if all(map(_number, some)):
             return pa.array(cells, pa.float64())

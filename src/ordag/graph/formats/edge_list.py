@@ -22,7 +22,10 @@ Attributes: TypeAlias = Mapping[Edge, Mapping[str, float | str]]
 
 @dataclass(frozen=True)
 class EdgeList:
-    """Nodes in order, (source, target) pairs, undirected pairs, weights and other attributes of arrows, and which nodes are categories."""
+    """Nodes in order, (source, target) pairs, undirected pairs, weights and other attributes of arrows.
+
+    categories, unmeasured: nodes that are categories, or marked as not measured.
+    """
 
     nodes: tuple[str, ...]
     directed: tuple[Edge, ...] = ()
@@ -30,6 +33,7 @@ class EdgeList:
     weights: Mapping[Edge, float] = field(default_factory=dict)
     attributes: Attributes = field(default_factory=dict)
     categories: tuple[str, ...] = ()
+    unmeasured: tuple[str, ...] = ()
 
 
 class HasEdges(Protocol):

@@ -82,6 +82,10 @@ class Tokens:
         raise GraphFormatError(f"{self.language}, line {self.next.line}: {reason}")
 
 
+HIDDEN = {"latent", "unobserved"}
+"""Attributes with which DAGitty marks a variable that is not measured."""
+
+
 class BraceReader(ABC):
     """A reader of `TYPE NAME { statements }`; a subclass defines the tokens, the header and the edges.
 
@@ -100,6 +104,7 @@ class BraceReader(ABC):
         self.directed: list[Edge] = []
         self.undirected: list[Edge] = []
         self.weights: dict[Edge, float] = {}
+        self.unmeasured: list[str] = []
 
     @abstractmethod
     def header(self) -> None:
@@ -126,7 +131,10 @@ class BraceReader(ABC):
             return tuple((renamed[source], renamed[target]) for source, target in edges)
 
         weights = dict(zip(pairs(self.weights), self.weights.values(), strict=True))
-        return EdgeList(tuple(renamed.values()), pairs(self.directed), pairs(self.undirected), weights)
+        hidden = tuple(renamed[name] for name in dict.fromkeys(self.unmeasured))
+        return EdgeList(
+            tuple(renamed.values()), pairs(self.directed), pairs(self.undirected), weights, unmeasured=hidden
+        )
 
     def statements(self, edge_defaults: dict[str, str]) -> list[str]:
         """Read statements up to the closing brace; return the nodes that they name."""
@@ -158,6 +166,8 @@ class BraceReader(ABC):
         attributes = self.attributes()
         if not operators and len(ends[0]) == 1 and NAME in attributes:
             self.nodes[ends[0][0]] = unquote(attributes[NAME])
+        if not operators and attributes.keys() & HIDDEN:
+            self.unmeasured += ends[0]
         for sources, operator, targets in zip(ends, operators, ends[1:], strict=False):
             for source in sources:
                 for target in targets:

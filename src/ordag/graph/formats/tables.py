@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable
 from io import StringIO
 
-from ordag.common.words import counted, shown
+from ordag.common.words import counted, quoted, shown
 from ordag.errors import GraphFormatError
 from ordag.graph.formats.edge_list import Edge, EdgeList
 
@@ -43,7 +43,9 @@ def read_edges(text: str) -> EdgeList:
     rows = _rows(text)
     header = rows[0][1] if rows else []
     if "source" not in header or "target" not in header:
-        raise GraphFormatError(f"CSV: expected the columns source and target, found {', '.join(header) or 'none'}")
+        raise GraphFormatError(
+            f"CSV: expected the columns source and target, found {quoted(header) or 'none'}. A table of data comes after the graph."
+        )
     nodes: dict[str, None] = {}
     directed: list[Edge] = []
     undirected: list[Edge] = []

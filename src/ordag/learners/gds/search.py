@@ -136,7 +136,7 @@ def gds(table: Table, settings: GdsSettings, known: Constraints | None = None) -
         return gds_search(
             table.moments,
             replace(settings, penalty=factor, start=start, seed=seed),
-            progress=lambda moves, score: table.tell(f"GDS: {moves:,} moves, score {score:.6g}"),
+            progress=lambda moves, score: table.announce(f"GDS: {moves:,} moves, score {score:.6g}"),
             known=known,
         )
 

@@ -97,7 +97,7 @@ def ges(table: Table, settings: GesSettings, known: Constraints | None = None) -
         return ges_search(
             table.moments,
             replace(settings, penalty=factor),
-            progress=lambda step: table.tell(f"GES: {step.phase} phase, score {step.score:.6g}"),
+            progress=lambda step: table.announce(f"GES: {step.phase} phase, score {step.score:.6g}"),
             known=known,
         )
 

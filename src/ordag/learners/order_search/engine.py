@@ -40,8 +40,8 @@ WORK, WORK_PER_PAIR = 2**32, 2**11
 """Multiplications, roughly, after which a search ends, and more for every pair of variables: a few seconds, and minutes for thousands of
 variables."""
 
-WORK_OF_RESTARTS = 4
-"""Restarts take at most this many times the work of a search."""
+WORK_OF_RESTARTS = 12, 4
+"""Restarts take at most this many times the work of a search; the second where regressions are not kept (`MOST_KEPT`)."""
 
 MOST_PARENTS = 500
 """Parents of a variable at most: more would take more memory than everything else."""
@@ -228,13 +228,16 @@ class OrderSearch:
             self._work(*(partial(work, k, workspace) for k, workspace in zip(numbers, workspaces, strict=True)))
         return found
 
-    def descend_once(self, score: Score, start: Optimum) -> Optimum:
-        """Return the optimum that a start leads to under the terms at its graph alone, in the calling thread."""
+    def descend_once(self, score: Score, start: Optimum, restarts: Array | None = None) -> Optimum:
+        """Return the optimum that a start leads to under the terms at its graph alone, in the calling thread.
+
+        restarts: uniform random numbers, a row for every restart that follows.
+        """
         [workspace] = self._workspaces_for(1)
         workspace.state.begin(start.order, start.parents)
         workspace.status[[layout.WORK, layout.LIMIT, layout.STOP]] = 0, self.limit, 0
         self._take_terms(workspace, score, start.v, start.edges)
-        self._search(workspace, np.zeros((0, layout.UNIFORMS)))
+        self._search(workspace, np.zeros((0, layout.UNIFORMS)) if restarts is None else restarts)
         return workspace.state.optimum(score.total(workspace.state.v, workspace.state.edges))
 
     def restart(
@@ -262,7 +265,7 @@ class OrderSearch:
             if workspace is not holding:
                 workspace.copy(holding)
         fewest = FEWEST_RESTARTS + self.p // VARIABLES_PER_RESTART
-        times, until = fewest, self.work + WORK_OF_RESTARTS * self.limit
+        times, until = fewest, self.work + WORK_OF_RESTARTS[self.p > MOST_KEPT] * self.limit
         while self.work < until and in_vain < most_in_vain:
             # whole batches, so that a longer search begins like a shorter one
             uniforms = random.random((THREADS, times, layout.UNIFORMS))

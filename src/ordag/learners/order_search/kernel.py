@@ -528,6 +528,9 @@ def move(C, root, may, terms, G, P, M, W, status, x, to):
         t += side
         y = order[t]
         G[PASSED, y] = M[y, x] != 0.0
+        for i in range(G[COUNT, y]):  # a parent that costs nothing to lose is lost all the same
+            if P[y, i] == x:
+                G[PASSED, y] = 1
         if side < 0 and G[PASSED, y]:
             if change_of(C, root, may, terms, G, P, M, W, status, y, x) < 0.0:
                 P[y, G[COUNT, y]] = x
@@ -596,7 +599,7 @@ def total(terms, G, M):
 def search(C, root, may, terms, G, P, M, W, status, spare_G, spare_P, spare_M, uniforms):
     """Move variables to better positions until there are none; then restart once for every row of `uniforms`, and keep what is better.
 
-    The start is the order in G, with parents that are grown and shrunk along it. A restart moves one variable or a few to random
+    The start is the order in G, with parents that are grown and shrunk along it. A restart moves one variable to twelve to random
     positions, drawn by uniform random numbers, and searches on from there.
     """
     p = C.shape[1]
@@ -618,7 +621,7 @@ def search(C, root, may, terms, G, P, M, W, status, spare_G, spare_P, spare_M, u
     for row in range(-1, uniforms.shape[0]):
         if row >= 0 and status[WORK] > status[LIMIT]:
             break
-        moves_left = 0 if row < 0 else 1 + int(uniforms[row, 0] * uniforms[row, 0] * MOST_MOVES_PER_RESTART)
+        moves_left = 0 if row < 0 else 1 + int(uniforms[row, 0] * MOST_MOVES_PER_RESTART)
         moved, tried, i = True, 0, p
         before = math.inf
         while True:

@@ -9,7 +9,7 @@ WANTED, ROW, ALONG, OTHERS, BOUND, ROOM = 7, 8, 9, 10, 11, 12
 MOVES, RESTARTS, WORK, LIMIT, STOP, SETTLED, FREE = 0, 1, 2, 3, 4, 5, 6
 
 MOST_MOVES_PER_RESTART = 12
-"""Random moves of a restart at most; half of the restarts have three or fewer."""
+"""Random moves of a restart at most; every number from one on is as frequent."""
 
 UNIFORMS = 3 * MOST_MOVES_PER_RESTART + 1
 """Random numbers of a restart."""

@@ -118,7 +118,7 @@ def pc(table: Table, settings: PcSettings, known: Constraints | None = None) -> 
     result = pc_search(
         table.moments,
         settings,
-        progress=lambda done, planned: table.tell(f"PC: {done:,} of {planned:,} sets so far"),
+        progress=lambda done, planned: table.announce(f"PC: {done:,} of {planned:,} sets so far"),
         known=known,
     )
     return Found(

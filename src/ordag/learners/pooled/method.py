@@ -177,7 +177,7 @@ def pooled(
     before = None if known is None else known.before
     factors = None if settings.groups is None else without_units(pooled_moments, grouped or [])
     ordering = find_order(
-        Table(pooled_moments if factors is None else pooled_moments.scaled(factors), progress=table.tell),
+        Table(pooled_moments if factors is None else pooled_moments.scaled(factors), progress=table.announce),
         before=before,
         variance="sparse" if few else "least-squares",
     )
@@ -192,7 +192,7 @@ def pooled(
         "seed": search_seed,
         "known": known,
         "labels": None if table.profile is None else table.profile.labels,
-        "progress": table.tell,
+        "progress": table.announce,
     }
     result: PooledResult
     if categories is None:
@@ -228,8 +228,8 @@ def _shown(names: tuple[str, ...], order: NDArray[np.intp], optimum: Optimum) ->
     """Return the fields of `Found` for a graph over the positions of an order."""
     adjacency = np.zeros((len(names), len(names)), dtype=bool)
     adjacency[np.ix_(order, order)] = optimum.adjacency()
-    sequence = tuple(int(order[j]) for j in optimum.order)
-    return {"graph": Dag.known_acyclic(names, adjacency), "sequence": sequence, "score": optimum.score}
+    plain_order = tuple(int(order[j]) for j in optimum.order)
+    return {"graph": Dag.known_acyclic(names, adjacency), "plain_order": plain_order, "score": optimum.score}
 
 
 def without_units(moments: Moments, groups: Sequence[Sequence[int]]) -> Array:

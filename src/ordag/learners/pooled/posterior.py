@@ -50,7 +50,8 @@ class Probabilities:
     """The probability of i → j at [i, j], in the columns' own order.
 
     kind: "rows" for resamples of the rows, "moments" for Gaussian ones with the moments of the table.
-    draws: resamples. errors: the standard error of every probability, from how much the resamples differ.
+    draws: resamples. errors: the standard error of every probability, from how much the resamples differ, and how much the halves of the
+    searches do that they begin with. searches: the largest part of the latter.
     compelled: the share of graphs, one drawn for every resample, whose own equivalence class has i → j. told: the same for the classes
     that experiments or environments leave, None without any. causes: the probability of an arrow from each category that may be a cause,
     [c, j].
@@ -63,6 +64,7 @@ class Probabilities:
     compelled: Array
     told: Array | None = None
     causes: Array | None = None
+    searches: float = 0.0
 
     @property
     def joined(self) -> Array:
@@ -76,14 +78,21 @@ class Probabilities:
 
     @property
     def settled(self) -> bool:
-        """Whether there are enough resamples for the least certain arrow."""
+        """Whether there are enough resamples for the least certain arrow, and the searches that they begin with agree on it."""
         return self.error <= SETTLED
+
+    @property
+    def remedy(self) -> str:
+        """What settles the probabilities."""
+        if self.searches <= SETTLED:
+            return "ask for more resamples (draws=…, --draws)"
+        return "searches end in different graphs; longer ones may agree (kicks=500, --kicks 500)"
 
     @property
     def sentence(self) -> str:
         """Where the probabilities come from."""
         what = "the rows" if self.kind == "rows" else "Gaussian rows with these moments"
-        more = "" if self.settled else ": ask for more (draws=…, --draws)"
+        more = "" if self.settled else f": {self.remedy}"
         error = f"of up to {self.error:.2f}" if self.error >= 0.005 else "below 0.01"
         return (
             f"Probabilities are averages over {self.draws:,} resamples of {what}, with standard errors {error}{more}."
@@ -137,21 +146,23 @@ class Posterior:
 
     def _averages(self, kind: str, rows: Array | None) -> Probabilities:
         resampled, seeds = self._resampled(rows), children(self._seed, self._most)
-        compelled, told, graphs, errors, count = [], [], [], np.zeros(0), 0
-        total, squares = np.zeros(()), np.zeros(())
+        compelled, told, graphs, errors, halves, count = [], [], [], np.zeros(0), np.zeros(()), 0
+        total, squares, between = np.zeros(()), np.zeros(()), np.zeros(())
         equations = self._found.equations
         apart = None if equations is None or not equations.targets else equations.told_apart
         for first in range(0, self._most, BATCH):
             draws = resampled.run(seeds[first : first + BATCH])
             for one in draws:
                 total, squares, count = total + one.arrows, squares + np.square(one.arrows), count + 1
+                between = between if one.apart is None else between + one.apart
             compelled += [self._found.compelled_in(one.graph) for one in draws]
             if apart is not None:
                 each = [apart if one.told_apart is None else one.told_apart for one in draws]
                 told += [self._found.compelled_in(one.graph, own) for one, own in zip(draws, each, strict=True)]
             graphs += [np.packbits(one.graph) for one in draws]
             variance = np.maximum(squares - np.square(total) / count, 0.0) / max(count - 1, 1)
-            errors = np.sqrt(variance / count)
+            halves = np.abs(between) / (2.0 * count)  # the error of the mean of two
+            errors = np.hypot(np.sqrt(variance / count), halves)
             if errors.max() <= self._precise:
                 break
         self._graphs[kind] = graphs
@@ -159,7 +170,9 @@ class Posterior:
         averages = mean[:p], errors[:p], np.mean(compelled, axis=0)
         whole, errors, shares = (self._by_column(one) for one in averages)
         by_told = self._by_column(np.mean(told, axis=0)) if told else None
-        return Probabilities(whole, kind, count, errors, shares, by_told, self._of_causes(mean[p:]))
+        return Probabilities(
+            whole, kind, count, errors, shares, by_told, self._of_causes(mean[p:]), float(halves.max())
+        )
 
     def effects(self, rows: Array | None) -> Iterator[Array]:
         """Yield the total effects in every resample, of i on j at [i, j]: those of its model."""

@@ -25,23 +25,24 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from ordag.common.arrays import Array, Indices, Mask
-from ordag.common.bits import packed_columns, unpacked_columns
+from ordag.common.bits import members, packed_columns, unpacked_columns
 from ordag.common.linalg import lengths, triangle, wishart_root
 from ordag.common.workers import as_worker
+from ordag.data.em import Reweighted
 from ordag.data.environments import Environments
 from ordag.data.equations import LEFT_OUT, Equations
 from ordag.data.labels import RowLabels, units_of
 from ordag.data.moments import Moments
-from ordag.data.reweighted import Reweighted
 from ordag.data.table_checks import least_squares_rows
 from ordag.graph.dag import Dag
-from ordag.learners.order_search.engine import Optimum, OrderSearch, together
+from ordag.learners.order_search.engine import LEAST_GAIN, Optimum, OrderSearch, together
+from ordag.learners.order_search.layout import UNIFORMS
 from ordag.learners.pooled.environments import Changed
 from ordag.learners.pooled.exact import MOST_VARIABLES, AllGraphs
 from ordag.learners.pooled.problem import Problem
 from ordag.learners.pooled.sampler import Sampler, Walk
 from ordag.learners.pooled.score import PooledScore
-from ordag.learners.pooled.search import PooledResult
+from ordag.learners.pooled.search import EVEN, ODD, PooledResult
 from ordag.learners.pooled.variances import LogVariances, OwnVariances, RootRegressions
 from ordag.model.refit import refit
 from ordag.model.sem import LinearSEM
@@ -56,15 +57,21 @@ dense graphs effects cancel, and an arrow that only seems to be missing turns ot
 ROWS_EACH = 6
 """Resamples of strength s are as far from the table as tables of n/s² rows: beyond s = 0.9 these are so many for each variable at least."""
 
-STARTS, MOST_ENDS = 2, 3
-"""Graphs of the table that the search in a resample begins with: the best and one that a start reached, and where chains of restarts ended
-in others so many of these."""
+STARTS, MOST_ENDS = 2, 2
+"""Graphs of the table that the search in a resample begins with: the best and one that a start reached, and the best that each half of the
+chains of restarts ended in, so many of these."""
 
 FAR, REACH = 100.0, 3.0
 """The second is left out if its score was higher by the first number, and in the resample lies above the lowest so far by so many times
 what the search has gained there."""
 
-STEPS, FEWEST_STEPS, MOST_STEPS = 50, 2000, 4000
+RESTARTS = 2
+"""Restarts of the search in a resample, from the best graph."""
+
+TURNS = 10
+"""Tries for every variable to turn an arrow of such a graph within its class."""
+
+STEPS, FEWEST_STEPS, MOST_STEPS = 50, 1000, 4000
 """Steps of a chain for every variable that can have parents, at least, and at most. Half as many go before, which are not counted."""
 
 THREADS = 2
@@ -92,10 +99,10 @@ class Redrawn:
         elif rows is not None:
             centred = rows - rows.mean(axis=0)
             self._rows = centred / size if scarce else solve_triangular(self._T, centred.T, trans=1).T.copy()
-            if moments.held:  # residuals, which are shorter than the errors
+            if moments.adjusted_for:  # residuals, which are shorter than the errors
                 self._rows *= np.sqrt(self._rows.size / np.square(self._rows).sum())
             self._own = self._rows.T @ self._rows / len(rows)
-            self._share = float(np.sqrt(len(rows) / n if moments.held else min(1.0, len(rows) / n)))
+            self._share = float(np.sqrt(len(rows) / n if moments.adjusted_for else min(1.0, len(rows) / n)))
 
     def draw(self, random: np.random.Generator) -> tuple[Array, Array]:
         """C or, unless rows are scarce, unit rows with C as their products; and the logarithms of the variances."""
@@ -322,14 +329,26 @@ def _correlation(R: Array) -> Array:
     return np.asarray(unit.T @ unit)
 
 
+def _starts(found: PooledResult) -> list[tuple[Optimum, int]]:
+    """Return the graphs of the table that the search in a resample begins with, each with the halves of the chains that ended in it."""
+    both = EVEN | ODD
+    several = any(own & ODD for _, own in found.ends)  # the first chain is an even one
+    ends = [(found.best, found.ends[0][1]), *found.ends[1:]] if several else [(found.best, both)]
+    kept = {one.parents for half in (EVEN, ODD) for one, _ in [end for end in ends if end[1] & half][:MOST_ENDS]}
+    others = [end for end in ends[1:] if end[0].parents in kept]
+    return [ends[0], *others, *((one, both) for one in found.optima[1:STARTS])]
+
+
 class Draw(NamedTuple):
     """The posterior probability of i → j in one resample at [i, j], and one graph that was drawn from it.
 
+    apart: by how much the probabilities differ between the graphs that chains of restarts of even and of odd number have led to.
     told_apart: the pairs of which environments tell cause from effect, by the equations that differ between them in that graph.
     """
 
     arrows: Array
     graph: Mask
+    apart: Array | None = None
     told_apart: Mask | None = None
 
 
@@ -353,6 +372,7 @@ class Resampled:
         self.every = None
         if p <= MOST_VARIABLES:
             self.every = AllGraphs(p) if known is None else AllGraphs(p, known.allowed, known.required)
+        self.starts = _starts(found)
         self.stop = np.zeros(1, dtype=np.int64)
 
     def _variances(self, unit: Array, scale: Array) -> LogVariances:
@@ -396,12 +416,37 @@ class Resampled:
             used.append(OrderSearch(C, scale, which=self.which, root=root, known=self.masks, **self.limits))
         search = used[0]
         search.renew(C, scale, root)
-        first, *others = (*self.found.optima[:1], *self.found.ends[:MOST_ENDS], *self.found.optima[1:STARTS])
-        best = search.descend_once(self.score, first)
-        for other in others:
+        (first, own), *others = self.starts
+        best = search.descend_once(self.score, self._turned(first, random), random.random((RESTARTS, UNIFORMS)))
+        ends = [(best, own)]
+        for other, own in others:
             if other.score < first.score + FAR or self._in_reach(search, best, first, other):
-                best = min(best, search.descend_once(self.score, other), key=lambda one: one.score)
-        return self._walked(search, best, random)
+                ends.append((search.descend_once(self.score, self._turned(other, random)), own))
+                best = min(best, ends[-1][0], key=lambda one: one.score)
+        draw = self._walked(search, best, random)
+        for half, sign in ((EVEN, 1.0), (ODD, -1.0)):
+            less = min((one for one, own in ends if own & half), key=lambda one: one.score, default=best)
+            if less.score > best.score + LEAST_GAIN:
+                return draw._replace(apart=sign * (self._walked(search, less, random).arrows - draw.arrows))
+        return draw
+
+    def _turned(self, start: Optimum, random: np.random.Generator) -> Optimum:
+        """Return a random graph of the class, on which the end of a search depends, if no error variances are compared.
+
+        Turning a covered arrow, whose ends have the same other parents, leads to every graph of the class (Chickering 1995).
+        """
+        if self.score.groups or self.found.known is not None:
+            return start
+        parents = list(start.parents)
+        for j, place in zip(
+            random.integers(self.p, size=TURNS * self.p).tolist(), random.random(TURNS * self.p).tolist(), strict=True
+        ):
+            own = members(parents[j])
+            if own:
+                i = own[int(place * len(own))]
+                if parents[j] == parents[i] | 1 << i:
+                    parents[j], parents[i] = parents[i], parents[i] | 1 << j
+        return replace(start, parents=tuple(parents), order=self.found.topological(parents))
 
     def _in_reach(self, search: OrderSearch, best: Optimum, first: Optimum, other: Optimum) -> bool:
         """Return whether a search from another graph may end below the best, which one from the first graph has led to."""

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -69,7 +68,10 @@ ROWS_FOR_SPARSE, MOST_FOR_SPARSE = 2, 200
 MOST_ELIMINATED = 100
 """Variables up to which the first start has parents by backward elimination; beyond, by tests, which take no time."""
 
-FEWEST_CHAINS, MOST_CHAINS, WORK_OF_CHAINS = 4, 8, 2**29
+EVEN, ODD = 1, 2
+"""Halves of the chains of restarts, by their number: where the graphs that they end in differ, so may those of another seed."""
+
+FEWEST_CHAINS, MOST_CHAINS, WORK_OF_CHAINS = 6, 8, 2**29
 """Chains of restarts where there are to be resamples, all but the first from random orders unless there is knowledge. There are more where
 not all of them end in graphs of one score; none begins after so many multiplications, roughly, which is half a second."""
 
@@ -89,7 +91,7 @@ class PooledResult(Problem, Result):
 
     starts: the score that each start reached. start: the one that the best graph comes from, or "restarts". kicks: the number of restarts.
     optima: the best graph, and the others that the starts reached. free: the best graph found when error variances carry no information.
-    ends: the other graphs in which chains of restarts ended, the best first.
+    ends: the graphs in which chains of restarts ended, the best first, each with the halves of the chains that did.
     equations: the moments of each variable's equation, where they are not `moments`. labels: what the sampled rows are.
     environments: those between which equations may differ; `equations` are then those that they share in the best graph.
     """
@@ -104,7 +106,7 @@ class PooledResult(Problem, Result):
     equations: Equations | None = None
     labels: RowLabels | None = None
     environments: Environments | None = None
-    ends: tuple[Optimum, ...] = ()
+    ends: tuple[tuple[Optimum, int], ...] = ()
 
     @property
     def best(self) -> Optimum:
@@ -295,7 +297,7 @@ def pooled_search(
         free: Optimum,
         tried: int = 0,
         warning: str | None = None,
-        ends: Sequence[Optimum] = (),
+        ends: Sequence[tuple[Optimum, int]] = (),
     ) -> PooledResult:
         best = replace(best, order=problem.topological(best.parents))
         # one descent often ends far above the class of the best graph, even under its own score
@@ -304,8 +306,7 @@ def pooled_search(
         scores = {name: one.score for name, one in found.items()}
         shared = equations if changed is None else changed.equations(best.parents)
         given = problem.score, variances, known, moments, scores, start, tried, optima, free, warning, shared, labels
-        others = tuple(b for a, b in pairwise(ends) if b.score > a.score + LEAST_GAIN)
-        return PooledResult(*given, environments, others)
+        return PooledResult(*given, environments, _distinct(ends))
 
     if moments.p <= MOST_VARIABLES:
         best, free = best_of_all_graphs(problem), best_of_all_graphs(free_problem)
@@ -343,7 +344,7 @@ def pooled_search(
 
     if kicks is None and moments.p > MOST_RESTARTED:
         kicks = 0
-    ends = [best]
+    ends: list[tuple[Optimum, int]] = []
 
     def restarted(begin: Optimum, seed: Any) -> tuple[Optimum, int]:
         in_vain = min(FEWEST_IN_VAIN + moments.p, MOST_IN_VAIN) if kicks is None else kicks
@@ -358,7 +359,7 @@ def pooled_search(
     elif not overruled() and kicks != 0:
         until = search.work + WORK_OF_CHAINS
         best, tried = restarted(best, seed)
-        begins, ends = sorted(found, key=lambda name: found[name].score), [best]
+        begins, ends = sorted(found, key=lambda name: found[name].score), [(best, EVEN)]
         random = np.random.default_rng(_child(seed, 0))
         while several and len(ends) < (FEWEST_CHAINS if _one_score(ends) else MOST_CHAINS) and search.work < until:
             begin = found[begins[len(ends) % len(begins)]]
@@ -371,7 +372,7 @@ def pooled_search(
             if end.score < best.score - LEAST_GAIN:
                 start, best = "restarts", end
             tried += more
-            ends = sorted([*ends, end], key=lambda one: one.score)
+            ends.append((end, (EVEN, ODD)[len(ends) % 2]))
     elif not overruled():
         best = _polished(best, search, problem)
     if changed is None and overruled():
@@ -379,9 +380,21 @@ def pooled_search(
     return result(found, start, best, free, tried, search.warning, ends)
 
 
-def _one_score(ends: Sequence[Optimum]) -> bool:
-    """Return whether the last graph has the score of the first; they are sorted by it."""
-    return ends[-1].score < ends[0].score + LEAST_GAIN
+def _one_score(ends: Sequence[tuple[Optimum, int]]) -> bool:
+    """Return whether all graphs have the same score."""
+    scores = [one.score for one, _ in ends]
+    return max(scores) < min(scores) + LEAST_GAIN
+
+
+def _distinct(ends: Sequence[tuple[Optimum, int]]) -> tuple[tuple[Optimum, int], ...]:
+    """Return one graph of every score, the best first, with all chains that ended in it."""
+    distinct: list[tuple[Optimum, int]] = []
+    for one, own in sorted(ends, key=lambda end: end[0].score):
+        if distinct and one.score < distinct[-1][0].score + LEAST_GAIN:
+            distinct[-1] = distinct[-1][0], distinct[-1][1] | own
+        else:
+            distinct.append((one, own))
+    return tuple(distinct)
 
 
 def _child(seed: Any, number: int) -> np.random.SeedSequence:

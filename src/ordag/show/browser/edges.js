@@ -1,5 +1,6 @@
 // How an edge looks, in every drawing: width by standardised weight, colour and head by sign, opacity by how sure it is, dashes where
-// its direction is near a tie, no head where it has none, a ring at its start where knowledge gives the direction.
+// its direction is near a tie, dots where a hidden common cause could explain it, no head where it has none, a ring at its start where
+// knowledge gives the direction.
 
 import { categoryOf } from "./relations.js";
 import { shape } from "./text.js";
@@ -21,9 +22,15 @@ export function looks(doc, k) {
     width: size === null || size === undefined ? 2 : 1.4 + 4.6 * Math.min(Math.abs(size), 1),
     opacity: 0.4 + 0.6 * Math.min(Math.max(strength ?? 1, 0), 1),
     dashed: pairs.kind[k] !== "line" && pairs.tied[k],
+    dotted: pairs.reason?.[k] === "hidden",
     head: pairs.kind[k] !== "line",
     known: pairs.kind[k] === "arrow" && pairs.reason?.[k] === "knowledge" && !categoryOf(doc, pairs.source?.[k]),
   };
+}
+
+function dashes({ dashed, dotted, width }) {
+  const [ink, gap] = dotted ? [width, 0.8 * width + 1.5] : [2.2 * width + 3, 1.2 * width + 3];
+  return dashed || dotted ? `${ink.toFixed(1)} ${gap.toFixed(1)}` : null;
 }
 
 /** The shapes of an edge along a path that ends at (x, y) in direction `angle` (radians; downwards is π/2).
@@ -38,7 +45,7 @@ export function edgeShapes(doc, k, path, x, y, angle) {
       class: `line ${look.sign}`,
       "stroke-width": look.width.toFixed(2),
       "stroke-opacity": look.opacity.toFixed(2),
-      "stroke-dasharray": look.dashed ? `${(2.2 * look.width + 3).toFixed(1)} ${(1.2 * look.width + 3).toFixed(1)}` : null,
+      "stroke-dasharray": dashes(look),
     }),
   ];
   if (look.head) {
@@ -98,7 +105,12 @@ export function legendOf(doc, present) {
   const kinds = [
     [some("standardised", (size) => size > 0), {}, "raises the effect; wider is stronger"],
     [some("standardised", (size) => size < 0), { size: -0.5 }, "lowers the effect (open head)"],
-    [some("tied", (tied, k) => tied && pairs.kind[k] !== "line"), { tied: true }, "dashed: direction near a tie or open"],
+    [
+      some("tied", (tied, k) => tied && !looks(doc, k).dotted && pairs.kind[k] !== "line"),
+      { tied: true },
+      "dashed: direction near a tie or open",
+    ],
+    [some("reason", (reason, k) => looks(doc, k).dotted), { reason: "hidden" }, "dotted: a hidden common cause could explain it"],
     [some("strength", (strength) => strength < 0.9), { strength: 0 }, "faint: the edge itself is uncertain"],
     [some("reason", (reason, k) => looks(doc, k).known), { reason: "knowledge" }, "ring: direction given by your knowledge"],
     [some("kind", (kind) => kind === "line"), { size: null, kind: "line" }, "no head: these data leave the direction open"],

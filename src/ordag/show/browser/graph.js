@@ -478,7 +478,9 @@ export function drawGraph(box, state, tip) {
   }
 
   take();
-  svg.style.height = `${Math.round(Math.min(Math.max(state.layout.height * 1.1 + 24, 300), Math.max(0.68 * innerHeight, 360)))}px`;
+  const needed = (state.layout.height * SMALLEST) / TEXT + 24; // for all of it in the smallest type
+  const most = Math.max(0.68 * innerHeight, Math.min(needed, innerHeight), 360);
+  svg.style.height = `${Math.round(Math.min(Math.max(state.layout.height * 1.1 + 24, 300), most))}px`;
   drawNodes();
   drawEdges();
   if (state.camera) camera.look(state.camera);

@@ -174,7 +174,14 @@ export function drawMatrix(box, state, tip) {
       pen.font = SMALL;
       pen.textAlign = "center";
       pen.textBaseline = "middle";
-      pen.fillText(doc.pairs.standardised[k].toFixed(2).replace("-", "−"), x + middle, y + middle + 1);
+      pen.fillText(
+        doc.pairs.standardised[k]
+          .toFixed(2)
+          .replace("-", "−")
+          .replace(/^(−?)0\./, "$1."),
+        x + middle,
+        y + middle + 1,
+      );
     }
   }
 

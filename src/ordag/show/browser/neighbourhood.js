@@ -76,7 +76,9 @@ export function drawNeighbourhood(box, state, tip) {
   function edge(k, middle, [x, y], side, between) {
     const look = looks(doc, k);
     const long = look.head ? headLength(look.width) : 0;
-    const start = [middle[0] + (x - middle[0]) * 0.12, middle[1] + (side * TALL) / 2];
+    const reach = halfWidth(state.centre) - 10; // an arrow ends at the box, however far away it begins
+    const aside = Math.min(reach, Math.max(-reach, (x - middle[0]) * 0.12));
+    const start = [middle[0] + aside, middle[1] + (side * TALL) / 2];
     const way = between.flatMap(([gap, row]) => {
       const at = middle[1] + side * (NEAR + row * FAR);
       return [-1, 1].map((end) => [gap, at + (side * end * TALL) / 2]);
@@ -99,9 +101,11 @@ export function drawNeighbourhood(box, state, tip) {
     );
   }
 
+  const halfWidth = (j) => Math.max(widthOf(shortened(doc.names[j], 16)) / 2 + 10, 26);
+
   function node(j, x, y, extra) {
     const label = shortened(doc.names[j], 16),
-      half = Math.max(widthOf(label) / 2 + 10, 26);
+      half = halfWidth(j);
     return shape(
       "g",
       {

@@ -46,8 +46,10 @@ function valuesOf(one) {
   return element("span", { class: "levels" }, ...said, one.levels.length > MOST_SHOWN_LEVELS ? " …" : "");
 }
 
-function missingOf({ missing, rows }) {
+/** The missing values of a column; `whole` is the number of rows of the table, of which the first may be all that were looked at. */
+function missingOf({ missing, rows }, whole) {
   if (missing === null) return "";
+  if (missing && rows < whole) return `${missing.toLocaleString("en")} of the first ${rows.toLocaleString("en")}`;
   return missing ? `${missing.toLocaleString("en")} (${percent(missing / Math.max(rows, missing))})` : "–";
 }
 
@@ -76,6 +78,7 @@ export function overviewTable(columns, act = null) {
       ...[...own, ...able].map(([role, words]) => element("option", { value: role, selected: role === one.role }, words)),
     );
   };
+  const whole = Math.max(...columns.map((one) => one.rows ?? 0));
   const row = (one) =>
     element(
       "tr",
@@ -83,7 +86,7 @@ export function overviewTable(columns, act = null) {
       element("th", { scope: "row", class: "words" }, named(one.shown, 28)),
       element("td", { class: "words role" }, act && one.role !== "unusable" ? choice(one) : one.word),
       element("td", { class: "words" }, valuesOf(one)),
-      element("td", {}, missingOf(one)),
+      element("td", {}, missingOf(one, whole)),
       element("td", { class: "words" }, remarkOf(one, act)),
     );
   const more = columns.length - MOST_COLUMNS;

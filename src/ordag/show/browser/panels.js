@@ -5,7 +5,7 @@ import { holesMap, overviewTable } from "./overview.js";
 import { categoryOf } from "./relations.js";
 import { rowTable } from "./rows.js";
 import { toClipboard } from "./table.js";
-import { counted, element, named, number, refill } from "./text.js";
+import { counted, element, named, number, refill, sentence } from "./text.js";
 
 const LEVELS = { warning: "warning", look: "worth a look", fine: "fine", unchecked: "not checked" };
 
@@ -38,11 +38,12 @@ function folded(title, heads, rows) {
 export function writeVerdict(doc, at) {
   refill(
     at("verdict-body"),
-    element("p", { class: `verdict ${doc.verdict.light}` }, doc.verdict.sentence),
+    element("p", { class: `verdict ${doc.verdict.light}` }, ...sentence(doc.verdict.sentence)),
     doc.verdict.help ? element("details", {}, element("summary", {}, "What this rests on"), element("p", {}, doc.verdict.help)) : null,
     folded("Equations that differ between environments", ["equation of", "in", "differs", "p"], doc.changes),
     folded("Within and between clusters", ["", "", "within", "between", "r within", "r between"], doc.levels),
-    ...doc.warnings.map((sentence) => element("p", { class: "warning" }, element("b", {}, "Warning. "), sentence)),
+    doc.aside ? element("p", { class: "soft" }, ...sentence(`${doc.aside}.`)) : null,
+    ...doc.warnings.map((said) => element("p", { class: "warning" }, element("b", {}, "Warning. "), ...sentence(said))),
   );
 }
 
@@ -54,7 +55,7 @@ function finding(one) {
       "div",
       {},
       element("h3", {}, TITLES_OF_FINDINGS[one.key] ?? one.title, " ", element("span", { class: `state ${one.level}` }, LEVELS[one.level])),
-      element("p", {}, one.sentence),
+      element("p", {}, ...sentence(one.sentence)),
     ),
     one.chart ? drawChart(one.chart) : null,
   );
@@ -81,7 +82,7 @@ export function writeChecks(doc, at) {
     element(
       "p",
       { class: "soft" },
-      `The assumptions of the method, checked one by one: ${counts.map(([count, words]) => `${count} ${words}`).join(", ")}.`,
+      `The assumptions of the method, checked one by one: ${counts.map(([count, words]) => `${count} ${words}${words === "warning" && count > 1 ? "s" : ""}`).join(", ")}.`,
     ),
     element("div", { class: "findings" }, ...pressing.map(finding)),
     fold(`${calm.length} fine`, calm),

@@ -33,6 +33,11 @@ export function named(name, most = 28) {
   return element("bdi", { title: short === name ? null : name, class: "name" }, short);
 }
 
+/** A sentence with each option of the command line, such as --cluster, on one line. */
+export function sentence(text) {
+  return text.split(/(--[a-z][\w-]*)/).map((part, i) => (i % 2 ? element("span", { class: "option" }, part) : part));
+}
+
 /** How wide a text is drawn, in pixels. */
 export function widthOf(text, font = "14px system-ui, sans-serif") {
   ruler.font = font;
@@ -48,9 +53,9 @@ export function number(value, digits = 3) {
       .toExponential(digits - 1)
       .replace(/\.?0+e/, "e")
       .replace("e+", "e")
-      .replace("-", "−");
+      .replaceAll("-", "−");
   const text = String(Number(value.toPrecision(digits)));
-  return text.replace("-", "−");
+  return text.replaceAll("-", "−");
 }
 
 export function chance(value) {

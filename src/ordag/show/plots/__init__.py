@@ -233,7 +233,7 @@ def _paint_curve(curve: Curve, ax: Axes, scale: float) -> None:
     if curve.thickness:
         path = Path(list(curve.points), [Path.MOVETO] + [Path.CURVE4] * (len(curve.points) - 1))
         thick = curve.thickness
-        dashes: Any = (0.0, ((6.0 + thick) / thick, (3.0 + thick) / thick)) if curve.dashed else "solid"
+        dashes: Any = (0.0, tuple(length / thick for length in curve.dashes)) if curve.dashes else "solid"
         line: dict[str, Any] = {"edgecolor": curve.colour, "linestyle": dashes, "capstyle": "butt"}
         ax.add_patch(PathPatch(path, facecolor="none", linewidth=scale * thick, alpha=curve.opacity, zorder=2, **line))
     if curve.head:

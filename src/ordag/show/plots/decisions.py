@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,9 +44,10 @@ MOST_ROWS = 30
 
 
 def robustness(view: View, axes: NewAxes, *, source: str | None = None, target: str | None = None) -> Axes:
-    """Draw the effect of source on target with the parents of source held fixed, under hidden common causes of any strength.
+    """Draw the effect of source on target in the learned graph, under hidden common causes of any strength.
 
-    Without them, it is that of the arrow that is surest to be more than chance.
+    They move it by what they move the regression on source and its parents. Without both ends, it is that of the arrow that is surest to
+    be more than chance.
     """
     fit = view.fit
     if fit.refit is None:
@@ -58,13 +60,21 @@ def robustness(view: View, axes: NewAxes, *, source: str | None = None, target: 
     if source is None or target is None:
         sizes = np.abs(fit.refit.weights) / fit.refit.std_errors
         if not len(sizes):
-            ax: Axes = axes(4.0, 1.0)
-            ax.axis("off")
-            ax.text(0.0, 0.5, "the graph has no arrow", transform=ax.transAxes, color=GREY, **PLAIN)
-            return ax
+            return _only_words("the graph has no arrow", axes)
         source, target = fit.graph.directed[int(np.argmax(sizes))]
-    check_pair(source, target, fit.names)
-    return contours(Sensitivity.of(fit.moments, source, target, fit.graph.parents(source)), axes)
+    effect = float(fit.refit.sem.total_effects()[check_pair(source, target, fit.names)])
+    if not effect:
+        names = labels([source, target])
+        return _only_words(f"the learned graph has no path from {names[source]} to {names[target]}", axes)
+    found = Sensitivity.of(fit.moments, source, target, fit.graph.parents(source))
+    return contours(replace(found, estimate=effect), axes)
+
+
+def _only_words(words: str, axes: NewAxes) -> Axes:
+    ax: Axes = axes(6.0, 1.0)
+    ax.axis("off")
+    ax.text(0.0, 0.5, words, transform=ax.transAxes, color=GREY, **PLAIN)
+    return ax
 
 
 def _benchmarks(found: Sensitivity) -> list[Benchmark]:
@@ -120,10 +130,10 @@ def contours(found: Sensitivity, axes: NewAxes) -> Axes:
         ax.plot([], [], " ", label=f"beyond the picture: as strong as {joined(beyond, 3)}")
     for one in marks:
         place = (one.share_of_cause, one.share_of_target)
-        left = place[0] > 0.7 * ends[0]
+        left, below = place[0] > 0.7 * ends[0], place[1] > 0.93 * ends[1]
         ax.annotate(
-            f"{names[one.name]} ({number(one.estimate, 3)})", place, xytext=(-7 if left else 7, 3), color=BLUE, fontsize=9,
-            textcoords="offset points", ha="right" if left else "left", **PLAIN,
+            f"{names[one.name]} ({number(one.estimate, 3)})", place, xytext=(-7 if left else 7, -10 if below else 3), color=BLUE,
+            fontsize=9, textcoords="offset points", ha="right" if left else "left", **PLAIN,
         )  # fmt: skip
     ax.set_xlim(0.0, ends[0])
     ax.set_ylim(0.0, ends[1])
@@ -133,7 +143,7 @@ def contours(found: Sensitivity, axes: NewAxes) -> Axes:
     ax.set_ylabel(f"of {names[found.target]}, a hidden cause explains", **PLAIN)
     title = f"effect of {names[found.source]} on {names[found.target]}\nwith a hidden common cause of any strength"
     if found.given:
-        title += f"; held fixed: {joined([names[name] for name in found.given], 3)}"
+        title += f"\nheld fixed: {joined([names[name] for name in found.given], 3)}"
     ax.set_title(title, loc="left", **PLAIN)
     legend = ax.legend(
         loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2 if beyond else 3, frameon=False, fontsize=9
@@ -236,5 +246,6 @@ def _parts(found: Changes, axes: NewAxes) -> Axes:
     ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
-    ax.set_title(f"equations that differ between {found.names[0]} and {found.names[1]}", loc="left", pad=14, **PLAIN)
+    title = f"equations that differ\nbetween {found.names[0]} and {found.names[1]}"
+    ax.set_title(title, loc="left", pad=14, **PLAIN)
     return ax

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordag.assumptions.check import Diagnosis, check_fit
+from ordag.checking import Diagnosis, check_fit
 from ordag.common.checks import short
 from ordag.common.words import shortened
 from ordag.errors import SettingError

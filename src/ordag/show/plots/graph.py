@@ -64,6 +64,7 @@ def strokes(view: View) -> list[Stroke]:
             float(pairs.strength[k]),
             bool(pairs.tied[k]),
             title=title(view, k),
+            hidden=pairs.reason[k] == "hidden",
         )
         for k in range(len(pairs))
         if pairs.kind[k] != "absent"
@@ -137,7 +138,7 @@ def _neighbourhood_scene(
     layout = place(names, adjacency, range(len(names)))
     near = {end for stroke in seen if not stroke.faded for end in (stroke.source, stroke.target)}
     boxes, words, short_names = [], [], labels(names)
-    for k, (name, (x, y), size) in enumerate(zip(names, layout.places, layout.sizes, strict=True)):
+    for k, (name, (x, y), size) in enumerate(zip(names, layout.centres, layout.sizes, strict=True)):
         faded = k != centre and k not in near
         box, word = name_box(name, short_names[name], x, y, *size, faded=faded, category=k in dashed)
         boxes.append(replace(box, thickness=2.4, fill="#dce7f2") if k == centre else box)

@@ -98,13 +98,13 @@ def summary(view: View, *, legend: bool = True) -> Scene:
     radius = max(p * (TALL + 60.0) / (2 * math.pi), 140.0) if p > 1 else 0.0
     stretch = 1.0 + wide / (2.0 * max(radius, 1.0))
     middle = (MARGIN + radius * stretch + wide / 2, MARGIN + radius + TALL)
-    places: dict[int, Point] = {}
+    centres: dict[int, Point] = {}
     for k, j in enumerate(order):
         angle = 2.0 * math.pi * k / p - math.pi / 2.0
-        places[j] = middle[0] + stretch * radius * math.cos(angle), middle[1] + radius * math.sin(angle)
+        centres[j] = middle[0] + stretch * radius * math.cos(angle), middle[1] + radius * math.sin(angle)
     boxes, words, curves, texts, drawn = [], [], [], [], []
     for j, name in enumerate(series.names):
-        x, y = places[j]
+        x, y = centres[j]
         box, word = name_box(name, short[name], x, y, wide, TALL)
         boxes.append(box)
         words.append(replace(word, y=y - 8.0) if j in told else word)
@@ -119,7 +119,7 @@ def summary(view: View, *, legend: bool = True) -> Scene:
         title = "; ".join(one.title for _, one in own_strokes)
         stroke = replace(strongest, title=title)
         bend = 0.16 if (j, i) in every and strongest.directed else 0.06
-        curves.append(_arrow(stroke, _between(places[i], places[j], wide, bend)))
+        curves.append(_arrow(stroke, _between(centres[i], centres[j], wide, bend)))
         texts.append(", ".join(str(lag) for lag, _ in sorted(own_strokes, key=lambda one: one[0])))
         drawn.append(stroke)
     for box, word in written_on(curves, texts, boxes):

@@ -20,9 +20,18 @@ const [LOW, HIGH] = [-6, Math.log10(0.5)]; // powers of ten between which the le
 export const titleOf = (name) => TITLES.get(name) ?? name.replaceAll("_", " ");
 const wordOf = (value) => WORDS.get(value) ?? String(value);
 
+/** Settings of the rows that have no control, such as cluster='site' (--cluster site): they are given when the workbench is started. */
+const AT_START = /(?:\b[a-z_]+=(?:'[^']*'|\d+)(?: and )?)+ \((--(?:cluster|environment|time|lags|difference)\b[^()]*)\)/;
+
 /** Rewrite the settings in a sentence, such as units='commensurable' (--units commensurable), as the controls of this page. */
 function inPageWords(text) {
+  const start = AT_START.exec(text);
+  if (start) {
+    const rest = text.slice(start.index + start[0].length);
+    return `${inPageWords(text.slice(0, start.index))}“ordag explore … ${start[1]}”${inPageWords(rest)}`;
+  }
   return text
+    .replaceAll("with knowledge (--knowledge)", "under “What you know”")
     .replace(/\b([a-z_]+)='([\w-]+)'(?: \(--[^()]*\))?/g, (_, name, value) =>
       name === "method" ? `the method ${value}` : `${titleOf(name)} set to “${wordOf(value)}” under Method`,
     )
@@ -36,6 +45,7 @@ export function verdictInPageWords(doc) {
   return {
     ...doc,
     found: doc.found.map(inPageWords),
+    aside: inPageWords(doc.aside),
     warnings: doc.warnings.map(inPageWords),
     verdict: { ...doc.verdict, sentence: inPageWords(sentence), help: inPageWords(help) },
   };

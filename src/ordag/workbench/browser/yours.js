@@ -77,6 +77,7 @@ export function createYours(box, bench) {
   function paint() {
     back.hidden = !before.length;
     stop.hidden = !found;
+    answer.ariaBusy = "false";
   }
 
   /** Test the graph, after one change of it. */
@@ -85,6 +86,7 @@ export function createYours(box, bench) {
     asking = new AbortController();
     const { signal } = asking,
       had = text.value;
+    answer.ariaBusy = "true";
     try {
       const said = await bench.ask("api/own", { state: bench.state, graph: had, file, ...change }, { signal });
       if (signal.aborted) return;

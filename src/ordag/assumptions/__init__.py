@@ -1,1 +1,0 @@
-"""Checks of the assumptions behind a fit: one finding per assumption."""
