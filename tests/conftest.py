@@ -188,7 +188,7 @@ def leaves_nothing_behind(request, one_core):
 def short_forecasts():
     """Every answer has a verdict, and every verdict a forecast: from fewer tables than a user's, where nobody says how many."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ordag.evidence.forecast.MOST_TABLES", 4)
+        patch.setattr("ordag.assess.forecast.MOST_TABLES", 4)
         yield
 
 

@@ -27,12 +27,12 @@ ROOMS = """
     learners
     keywords
     resampling
-    evidence
+    assess
     fit
     bootstrapping
     learning total_effects estimators
     handover
-    assumptions comparison
+    checking comparison
     saved
     decisions
     show
@@ -45,8 +45,8 @@ ROOMS = """
 
 EXCEPTIONS = {
     ("fit", "show"),
-    ("assumptions", "show"),
-    ("fit", "assumptions"),
+    ("checking", "show"),
+    ("fit", "checking"),
     ("fit", "total_effects"),
     ("fit", "bootstrapping"),
     ("fit", "handover"),

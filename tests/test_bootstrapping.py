@@ -31,7 +31,7 @@ def rows(p=6, n=120, seed=1, **options):
 def learner(**settings):
     def learn(sample):
         fit = ordag.learn(sample, **settings)
-        return fit.graph.adjacency, fit.places, fit.weights
+        return fit.graph.adjacency, fit.column_order, fit.weights
 
     return learn
 
@@ -42,7 +42,7 @@ def assert_same(one, two):
     for name in ("weight_intervals", "effect_intervals"):
         for part in ("low", "median", "high"):
             np.testing.assert_array_equal(getattr(getattr(one, name), part), getattr(getattr(two, name), part))
-    np.testing.assert_array_equal(one.places, two.places)
+    np.testing.assert_array_equal(one.positions, two.positions)
 
 
 @pytest.mark.slow
@@ -251,9 +251,9 @@ def test_percentiles_of_what_is_there_are_those_of_the_values():
 
 @pytest.mark.parametrize("level", [0.5, 0.9])
 def test_positions_are_given_with_the_quantiles_of_the_level(level):
-    places = np.tile(np.arange(101), (3, 1)).T  # as if there were so many variables, each at every place once
+    positions = np.tile(np.arange(101), (3, 1)).T  # as if there were so many variables, each at every place once
     found = replace(
-        bootstrap("marks", 2, columns=["algebra", "vectors", "analysis"], workers=1), places=places, level=level
+        bootstrap("marks", 2, columns=["algebra", "vectors", "analysis"], workers=1), positions=positions, level=level
     )
     for _, row in found.order_summary.iterrows():
         assert row[["low", "median", "high"]].tolist() == pytest.approx([51 - 50 * level, 51, 51 + 50 * level])
@@ -288,7 +288,7 @@ def test_seeds_of_every_kind_leave_their_owner_usable():
     X = rows(4, 60)
     sequence = np.random.SeedSequence(5)
     one, two = (bootstrap(X, 5, seed=sequence, workers=1) for _ in range(2))
-    np.testing.assert_array_equal(one.places, two.places)
+    np.testing.assert_array_equal(one.positions, two.positions)
     generator = np.random.default_rng(5)
     assert seed_root(generator).spawn_key != seed_root(generator).spawn_key
     assert bootstrap(X, 3, workers=1).entropy != bootstrap(X, 3, workers=1).entropy
@@ -321,7 +321,7 @@ def test_missing_rows_are_dropped_when_asked():
     with pytest.raises(MissingValuesError):
         bootstrap(holed, 5, seed=1, workers=1, missing="refuse")
     one, two = bootstrap(X, 5, seed=1, workers=1), bootstrap(holed, 5, seed=1, workers=1, missing="drop")
-    np.testing.assert_array_equal(one.places, two.places)
+    np.testing.assert_array_equal(one.positions, two.positions)
 
 
 @pytest.mark.slow

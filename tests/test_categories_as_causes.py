@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from oracles import causes as oracle
 from scipy import stats
 
 import ordag
@@ -58,6 +59,27 @@ def test_the_document_has_categories_with_their_groups(fit):
     assert (effect["f"], effect["p_value"]) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-6)
     first = said["edges"][0]
     assert (first["source"], first["target"], first["weight"], first["reason"]) == ("site", "a", None, "knowledge")
+
+
+def test_bic_counts_the_columns_of_categories(fit):
+    data = rows()
+    X = np.column_stack([data["a"], data["b"]])
+    assert fit.graph.directed == (("a", "b"),)
+    assert fit.causes.arrows.tolist() == [[True, False], [False, True]]
+    left = oracle.rss(X, 0, [], [data["site"]])[0] * oracle.rss(X, 1, [0], [data["sex"]])[0] / N**2
+    assert fit.causes.bic(fit.graph) == pytest.approx(N * np.log(left) + np.log(N) * (1 + 2 + 1))
+
+
+def test_arrows_of_categories_have_their_probabilities_among_the_edges(fit):
+    edges = fit.edges.set_index(["source", "target"])
+    for one in fit.cause_arrows:
+        row = edges.loc[one.source, one.target]
+        assert (row["probability"], row["edge_probability"], row["p_value"]) == (
+            one.probability,
+            one.probability,
+            one.test.p_value,
+        )
+        assert (row["reason"], row["hidden_cause"]) == ("knowledge", False)
 
 
 def test_differences_have_the_errors_of_a_regression_on_the_other_causes(fit):
@@ -174,7 +196,7 @@ def test_resamples_draw_the_categories_with_the_rows(method):
 
 
 def test_decisions_are_those_within_the_categories(fit):
-    assert fit.adjust("a", "b").held == ("site", "sex")
+    assert fit.adjust("a", "b").adjusted_for == ("site", "sex")
     assert fit.adjust("a", "b").estimates[0].effect == pytest.approx(fit.sem.B[0, 1], rel=0.05)
     assert fit.test(compare=False).moments.n == N - 3
     assert len(fit.explain(worst=3).rows) == 3

@@ -320,9 +320,9 @@ def test_bad_usage_says_what_to_change(run, words, said):
         ("a,b\n1,2\n,4\n5,6\n,8\n,9\n", ["a (2 of 5 values present)", "only b is left"]),
         ("a,b\n1,2\ninf,4\n5,6\n1,8\n", ["Infinite", "a (1 row)"]),
         ("a,b\n1,2\n1,4\n1,6\n1,8\n", ["a never changes"]),
-        ("a,b,c\n1,1,5\n2,2,1\n4,4,3\n7,7,9\n3,3,4\n", ["copy"]),
         ("a,b\n1,2\n2,5\n", ["2 rows and 2 variables"]),
         ("a,b\n9007199254740993,2\n3,4\n5,6\n7,1\n", ["only b is left", "more digits than float64 holds"]),
+        ("time,a\n1,2\n2,5\n3,1\n4,7\n5,3\n6,6\n", ["To use time all the same: --role time=variable."]),
         ("a,b\ntrue,2\nfalse,4\ntrue,6\nfalse,1\n", ["a", "true/false"]),
     ],
 )

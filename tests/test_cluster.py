@@ -118,6 +118,7 @@ def test_answers_are_those_of_one_process(client):
     assert current_client() is None
 
 
+@pytest.mark.thorough
 def test_a_partition_that_cannot_be_made_is_named(client):
     frame = table()
     broken = frames.from_map(refused_at_three, range(5), meta=frame.iloc[:0])
@@ -128,6 +129,7 @@ def test_a_partition_that_cannot_be_made_is_named(client):
         ordag.learn(broken, client=client)
 
 
+@pytest.mark.thorough
 def test_replicates_are_learned_on_the_cluster(client, monkeypatch):
     monkeypatch.setattr("ordag.resampling.replicates.PATIENCE", 0.0)
     monkeypatch.setattr("ordag.resampling.replicates.BATCH_SECONDS", 0.001)
@@ -266,6 +268,7 @@ def test_a_worker_is_no_scheduler(client):
         ordag.bootstrap("marks", 10, client=worker)
 
 
+@pytest.mark.thorough
 def test_a_scheduler_that_stands_still_or_goes_away_is_an_error(machines, run, tmp_path, monkeypatch):
     scheduler, address = machines
     frame = table()

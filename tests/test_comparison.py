@@ -32,6 +32,7 @@ def test_every_method_gives_what_learn_gives_and_its_distances():
         comparison["lingam"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_fit_of_a_comparison_is_that_of_learn_in_every_key(method):
     assert compare("marks", [method])[method].to_dict() == learn("marks", method).to_dict()

@@ -16,8 +16,8 @@ import pytest
 from budgets import thorough
 
 import ordag
+from ordag.assess.forecast import MOST_TABLES as USUAL_FORECASTS
 from ordag.cli import cli
-from ordag.evidence.forecast import MOST_TABLES as USUAL_FORECASTS
 
 pytestmark = pytest.mark.system
 
@@ -35,7 +35,14 @@ MODULES = [
 ]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
-LONG = ("missing_values.md", "many_variables.md", "first_graph.md", "effects.md", "ordag.paper.reproduction")
+LONG = (
+    *(
+        f"{page}.md"
+        for page in ("missing_values", "many_variables", "first_graph", "effects", "ten_minutes", "experiments")
+    ),
+    *(f"{page}.md" for page in ("pictures", "units", "trust", "decisions", "environments", "scale")),
+    "ordag.paper.reproduction",
+)
 """Pages and modules whose blocks take seconds: they run with `make thorough`."""
 
 
@@ -81,7 +88,7 @@ def run_commands(block, page, run):
         program, *words = shlex.split(command)
         assert program == "ordag", f"{page.name}: {command}"
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("ordag.evidence.forecast.MOST_TABLES", USUAL_FORECASTS)
+            patch.setattr("ordag.assess.forecast.MOST_TABLES", USUAL_FORECASTS)
             _, printed, told = run(*words)
         lines = [line.rstrip() for line in (printed + told).splitlines()]
         assert lines == [line.rstrip() for line in output.splitlines()], f"{page.name}: {command}"

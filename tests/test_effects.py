@@ -12,9 +12,11 @@ from oracles.model import total_effects as sum_over_paths
 from oracles.resampling import drawn_rows
 
 import ordag
+from ordag.assess.causes import GroupEffect
 from ordag.data.table import Table
 from ordag.errors import ColumnError, DataError, GraphError, SettingError
 from ordag.learners.pooled import posterior
+from ordag.model.effects import check_pair
 from ordag.total_effects import KINDS
 from ordag.workbench.documents import effect_of
 
@@ -339,3 +341,45 @@ def test_the_last_steps_add_up_to_the_effect_and_are_said():
     assert "In the learned graph 1.5 through m and -0.3 directly." in str(found)
     assert found.to_dict()["last_steps"] == found.last_steps
     assert "through" not in str(ordag.effect(model, "m", "b"))
+
+
+def test_an_effect_is_that_of_one_variable_on_another():
+    names = ("a", "b b", "c")
+    assert check_pair("a", "c", names) == (0, 2)
+    with pytest.raises(SettingError, match=r"are both b b: give two different variables"):
+        check_pair("b b", "b b", names)
+    with pytest.raises(ColumnError, match=r"no variable 'cc'. Did you mean 'c'\? The variables are a, b b and c"):
+        check_pair("a", "cc", names)
+
+
+def test_a_category_reads_as_its_groups():
+    effect = GroupEffect(
+        "site",
+        "y",
+        0.9,
+        "x",
+        ("x", "z"),
+        (1, 20),
+        (1.5, 2.75),
+        (0.0, 1.25),
+        (0.0, 0.25),
+        (0.0, 2.25),
+        4.56789,
+        1,
+        19,
+        0.0467,
+        ("sex",),
+        True,
+        0.8,
+    )
+    assert str(effect).splitlines()[:5] == [
+        "Total effect of site on y: differences from x, with sex held fixed",
+        "  x: mean 1.5 of 1 row",
+        "  z: mean 2.75 of 20 rows, +1.25 (90 % interval 0.25 to 2.25)",
+        "  all groups alike: F(1, 19) = 4.57, p = 0.047",
+        "  The graph has a path from site to y; 80 % of the resamples have one.",
+    ]
+    alone = replace(effect, other=(), path_found=False, probability=float("nan"), p_value=1e-9)
+    assert str(alone).splitlines()[0].endswith("from x")
+    assert str(alone).splitlines()[4] == "  The graph has no path from site to y."
+    assert alone.to_dict().keys() == effect.to_dict().keys() - {"probability"}

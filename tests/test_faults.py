@@ -270,6 +270,7 @@ GROWING = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.system
 @pytest.mark.skipif(os.name == "nt", reason="limits of processes")
 def test_files_that_may_not_grow(tmp_path):

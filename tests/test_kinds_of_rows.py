@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import ordag
-from ordag.assumptions.clusters import both_levels
+from ordag.assess.clusters import both_levels
 from ordag.data.profile import Rows
 from ordag.errors import CollinearError, ConstantColumnError, DataError, SettingError
 from ordag.resampling.labelled import ConditionsResampler, LabelledResampler
@@ -130,6 +130,7 @@ def test_clusters_are_drawn_as_a_whole():
     assert counts.sum() == 200
 
 
+@pytest.mark.slow
 def test_a_bootstrap_of_kept_rows_is_that_of_the_table(fit):
     one = fit.bootstrap(20)
     other = ordag.bootstrap(only(chain(), "what"), 20, experiment="what", seed=0)

@@ -377,10 +377,11 @@ def test_auto_learns_with_the_method_that_it_chooses(settings, method):
 )
 def test_very_many_variables_are_ordered_by_variance_unless_standardised(p, n, method, monkeypatch):
     moments = SimpleNamespace(n=n, p=p)
-    table = SimpleNamespace(names=range(p), needing=lambda _: moments, moments=moments)
+    table = SimpleNamespace(names=range(p), needing=lambda _: moments, moments=moments, choice="")
     monkeypatch.setattr(methods, "is_standardised", lambda _: False)
     chosen = recipe_for(table, "auto", {})
     assert chosen.name == method
+    assert (f"With more than {p - 1:,} variables" in table.choice) == (method == "cvs")
     if method == "cvs" and n > p:
         assert chosen.parents == "adaptive"
     monkeypatch.setattr(methods, "is_standardised", lambda _: True)

@@ -18,6 +18,7 @@ from ordag.saved import CLASSES, FORMAT
 KNOWN = {"tiers": [["algebra"], ["vectors", "analysis", "statistics", "mechanics"]]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "settings"),
     [

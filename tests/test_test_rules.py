@@ -120,6 +120,7 @@ def test_system(): pass
 """
 
 
+@pytest.mark.thorough
 def test_long_tests_come_first_and_with_a_seed_any(tmp_path):
     def order(**environment):
         words = ["--collect-only", "-o", "markers=system\nslow"]

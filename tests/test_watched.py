@@ -12,6 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 import pytest
+from budgets import thorough
 
 from ordag.common.watched import WatchedError, watched
 from ordag.data.sources import Upload, open_source
@@ -55,6 +56,7 @@ def children() -> int:
         return 0
 
 
+@pytest.mark.thorough
 def test_results_and_errors_come_back():
     assert watched(doubled, {"a": 2}) == {"a": 4}
     assert watched(says_much) == 1
@@ -79,7 +81,7 @@ def test_without_an_interpreter_of_its_own_the_work_is_done_here(monkeypatch):
     assert watched(os.getpid) == os.getpid()
 
 
-@pytest.mark.parametrize("ending", ["sav", "dta", "sas7bdat", "duckdb"])
+@pytest.mark.parametrize("ending", ["sav", thorough("dta"), thorough("sas7bdat"), thorough("duckdb")])
 def test_damaged_files_are_refused_with_a_sentence(ending, tmp_path):
     frame = pd.DataFrame({"a": np.arange(30.0) % 4, "b": np.arange(30.0) ** 2, "c": np.arange(30.0) % 7})
     path = tmp_path / f"t.{ending}"

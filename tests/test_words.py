@@ -114,6 +114,7 @@ def test_a_name_that_is_not_there_is_answered_with_those_that_resemble_it():
     names = ["height", "weight", "age"]
     assert did_you_mean("hieght", names) == " Did you mean 'height'?"
     assert did_you_mean(["heigth", "agee"], names, each=2) == " Did you mean 'height', 'weight', 'age'?"
+    assert did_you_mean("HEIGHT", names) == " Did you mean 'height'?"
     assert did_you_mean("zebra", names) == ""
     assert did_you_mean("x" * 5000, ["x" * 4999, "x"]) == ""  # it would take as long as both are long, multiplied
 

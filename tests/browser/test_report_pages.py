@@ -88,6 +88,16 @@ def test_a_large_graph_is_a_list_beside_the_neighbourhood_with_search_and_levels
     page.keyboard.press("Enter")
     assert page.locator("#card h3").inner_text() == "v123"
     assert page.locator(".near .node.chosen").get_attribute("aria-label") == "v123"
+    outside = page.evaluate("""() => {
+      const box = document.querySelector(".near .node.chosen rect").getBoundingClientRect();
+      const ends = [...document.querySelectorAll(".near .edge path.line")].map((path) => {
+        const at = [path.getPointAtLength(0), path.getPointAtLength(path.getTotalLength())];
+        const here = at.map((point) => point.matrixTransform(path.getScreenCTM()));
+        return here.sort((a, b) => Math.abs(a.y - box.y - box.height / 2) - Math.abs(b.y - box.y - box.height / 2))[0].x;
+      });
+      return ends.length ? ends.filter((x) => x < box.left || x > box.right).length : "none";
+    }""")
+    assert outside == 0
     rows = table(300, 1500)
     for correction, alpha in (("bh", 0.01), ("bonferroni", 0.05)):
         page.select_option("#correction", correction)
@@ -491,6 +501,7 @@ def test_the_scripts_run_as_modules_and_take_another_document(watched):
     page = one.page
     page.goto("http://ordag.test/page")
     marks = json.loads(json.dumps(document(fit_of("marks"))))
+    marks["pairs"]["reason"][marks["pairs"]["kind"].index("arrow")] = "hidden"
     pooled = json.loads(json.dumps(document(fit_of("pooled"))))
     page.evaluate(
         """async content => {
@@ -502,6 +513,9 @@ def test_the_scripts_run_as_modules_and_take_another_document(watched):
     )
     page.locator("#again-body code").wait_for()
     assert edges_in_graph(page) == 6
+    dotted = "paths => paths.filter(one => parseFloat(one.getAttribute('stroke-dasharray')) <= one.getAttribute('stroke-width')).length"
+    assert page.locator("svg.graph .edge .line").evaluate_all(dotted) == 1
+    assert "dotted: a hidden common cause could explain it" in page.locator("#legend").inner_text()
     page.evaluate("content => window.state.open(content)", pooled)
     page.locator("#support").wait_for()
     assert page.locator(".node[aria-label='algebra']").get_attribute("transform") == "translate(40 40)"

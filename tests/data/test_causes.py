@@ -76,7 +76,7 @@ def test_moments_of_parts_files_and_columns_keep_the_categories(tmp_path):
     some = Table(data, cause=names).moments.select(["x2", "x0"]).scaled([2.0, -1.0])
     assert Categories(some.causes).rss(0, [1], [1]) == pytest.approx(4.0 * rss(X, 2, [0], [groups[1]])[0], rel=1e-9)
     again = Table(loaded, adjust=["g0"]).moments
-    assert [one.name for one in again.held] == ["g0"]
+    assert [one.name for one in again.adjusted_for] == ["g0"]
     assert [one.name for one in again.causes.covariates] == ["g1"]
 
 

@@ -169,7 +169,7 @@ def test_a_table_has_the_moments_and_the_rows_of_residuals(data):
     np.testing.assert_allclose(moments.R.T @ moments.R, expected.T @ expected, rtol=1e-10)
     np.testing.assert_allclose(table.rows.values, expected + moments.mean, atol=1e-12)
     np.testing.assert_allclose(table.profile.rows, table.rows.values, atol=1e-12)
-    assert [one.name for one in moments.held] == ["age", "year"]
+    assert [one.name for one in moments.adjusted_for] == ["age", "year"]
 
 
 def test_moments_alone_can_hold_numbers_fixed(data):
@@ -222,7 +222,7 @@ def test_files_of_moments_keep_covariates(tmp_path, data):
     np.testing.assert_allclose(found.R, Table(data, adjust=["age"]).moments.R, rtol=1e-9, atol=1e-12)
     found.save(tmp_path / "adjusted.moments")
     again = Moments.load(tmp_path / "adjusted.moments")
-    assert (again.n, again.rows, again.held, again.covariates) == (89, 90, (Covariate("age"),), ())
+    assert (again.n, again.rows, again.adjusted_for, again.covariates) == (89, 90, (Covariate("age"),), ())
     with pytest.raises(DataError, match="age has been taken out of one part already"):
         Moments.load(tmp_path / "adjusted.moments").merge(Moments.from_rows(data).select(["x", "y", "year", "z"]))
 

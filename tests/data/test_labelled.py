@@ -13,6 +13,7 @@ from oracles.covariates import residuals
 import ordag
 from ordag import Moments
 from ordag.data.covariates import Covariate
+from ordag.data.equations import LEFT_OUT, of_conditions, together
 from ordag.data.labelled import accumulator
 from ordag.data.table import Table
 from ordag.errors import ColumnError, DataError, SettingError
@@ -47,7 +48,7 @@ def test_moments_within_clusters_are_about_their_means(seed, weighted, offset):
     found = Table(data, cluster="s", **given).qr_moments
     same(found, *oracle.within(X, cluster, w if weighted else None))
     assert found.rows == len(X)
-    assert len(found.clusters.places) == len(set(cluster))
+    assert len(found.clusters.numbers) == len(set(cluster))
 
 
 @given(st.integers(0, 10**6))
@@ -70,6 +71,19 @@ def test_every_condition_has_moments_of_its_own(seed, clustered):
         assert (one.root.n, one.root.used) == (n, len(own))
         np.testing.assert_allclose(one.root.mean, mean)
         np.testing.assert_allclose(one.root.R.T @ one.root.R, scatter, atol=1e-8 * np.abs(scatter).max())
+
+
+def test_conditions_together_have_the_mean_of_their_rows():
+    """Also where one of them has a single row."""
+    X, _, _, _ = rows(5, n=12)
+    moments = Table(table(X, what=["a"] * 6 + ["b"] + ["c"] * 5), environment="what").qr_moments
+    assert [one.root.used for one in moments.conditions] == [6, 1, 5]
+    for chosen, own in (([0, 1, 2], slice(None)), ([0, 1], slice(7)), ([1, 2], slice(6, None))):
+        found = of_conditions(moments, chosen)
+        assert found.rows == len(X[own])
+        same(found, *oracle.within(X[own], [0] * len(X[own]), None))
+    for pattern, own in (([0, LEFT_OUT, 1], np.delete(X, 6, axis=0)), ([0, 1, 2], X), ([0, 1, 0], X)):
+        assert together(moments, pattern).mean == pytest.approx(own.mean(axis=0))
 
 
 @given(st.integers(0, 10**6))

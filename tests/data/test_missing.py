@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import ordag
 from ordag import Moments
 from ordag.data import passes
-from ordag.data.em import Block, Em, Gaussian, Sums, Totals
+from ordag.data.em import Block, Em, Gaussian, Reweighted, Sums, Totals
+from ordag.data.holes import is_nearly_empty, pooled
 from ordag.data.missing import PRIOR
-from ordag.data.reweighted import Reweighted
 from ordag.data.table import Table
 from ordag.errors import (
     CollinearError,
@@ -235,6 +235,7 @@ def test_more_columns_than_rows_are_drawn_towards_no_correlation():
     assert "drawn towards" in moments.holes.sentences[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degree", [2, 6])
 def test_columns_made_up_in_too_few_rows_are_not_taken_for_relations(degree):
     """100 rows of 46 columns, 12 of them with holes: the likelihood grows without end, and no column is left out for that."""
@@ -291,6 +292,7 @@ def test_probabilities_rest_on_incomplete_rows_drawn_again():
     assert (again == fit.probabilities.arrows).all()
 
 
+@pytest.mark.slow
 def test_a_bootstrap_estimates_every_sample_anew():
     X = with_holes(2, 200, 4, 0.1)
     for kind in ("rows", "half"):
@@ -370,3 +372,29 @@ def test_columns_with_hardly_a_value_are_set_aside():
         fit = ordag.learn(X)
     assert fit.names == ("a", "c", "d")
     assert fit.n == 100
+
+
+def test_counts_means_and_squares_of_two_sets_are_those_of_both():
+    random = np.random.default_rng(2)
+    X = random.normal(5.0, 2.0, (9, 3))
+    parts = [X[:4], X[4:], X[:0]]
+    one, two, none = (
+        (
+            np.full(3, float(len(x))),
+            x.mean(axis=0) if len(x) else np.zeros(3),
+            ((x - x.mean(axis=0)) ** 2).sum(axis=0) if len(x) else np.zeros(3),
+        )
+        for x in parts
+    )
+    expected = [np.full(3, 9.0), X.mean(axis=0), ((X - X.mean(axis=0)) ** 2).sum(axis=0)]
+    np.testing.assert_allclose(pooled(one, two), expected)
+    np.testing.assert_allclose(pooled(two, one), expected)
+    np.testing.assert_allclose(pooled(one, none), one)
+    np.testing.assert_allclose(pooled(none, one), one)
+
+
+@pytest.mark.parametrize(
+    ("rows", "least"), [(4, 2), (6, 3), (8, 4), (10, 5), (50, 5), (59, 5), (60, 6), (100, 10), (200, 20), (10**6, 20)]
+)
+def test_a_column_needs_a_tenth_of_the_rows_or_twenty_values_and_five_or_half(rows, least):
+    assert [is_nearly_empty(values, rows) for values in (least - 1, least)] == [True, False]

@@ -53,7 +53,7 @@ def role(name, values):
         ("patientId", [3, 1, 7, 2, 9, 4], "id"),
         ("no", [4, 2, 1, 3, 6, 5, 7], "id"),
         ("number", [400, 2, 31, 3, 6, 55, 7], "variable"),  # of something
-        ("state", [1, 2, 3, 4, 5, 6, 7, 8, 9, 9], "category"),
+        ("state", [1, 2, 3, 4, 5, 6, 7, 8, 9] * 2, "category"),
         ("Year", [1999, 2001, 1999, 2008, 2003], "time"),
         ("year", [12.0, 0.5, 3.1, 4.4, 9.0], "variable"),
         ("age_yr", [44, 51, 63, 47, 80], "variable"),
@@ -61,7 +61,8 @@ def role(name, values):
         ("year", [1605, 1567, 3536, 150, 1530, 1578, 1463], "variable"),
         ("date", [68.58, 67.33, 67.33, 68.0, 67.92], "time"),
         ("trade_date", [19750103, 19750110, 19750117, 19750124, 19750131], "time"),
-        ("census", [1113, 1130, 1171, 1175, 2111, 2113, 2133, 2141, 2141], "category"),
+        ("census", [1113, 1130, 1171, 1175, 2111, 2113, 2133, 2141] * 2, "category"),
+        ("census", [1113, 1130, 1171, 1175, 2111, 2113, 2133, 2141, 2141], "id"),  # no groups
         ("time", 1949.0 + np.arange(30) / 12, "time"),
         ("time", [5, 9, 2, 30, 11], "variable"),
         ("Month", [5, 6, 7, 5, 6, 7, 12], "time"),
@@ -89,21 +90,65 @@ def test_only_two_values_or_few_whole_numbers_are_counted(values, few):
 
 
 @pytest.mark.parametrize(
-    ("levels", "expected"),
+    ("levels", "role", "reason", "values"),
     [
-        (Levels(3, 150, ["a"]), "category"),
-        (Levels(150, 150, ["a"]), "id"),
-        (Levels(140, 150, ["a"]), "id"),
-        (Levels(20, 25, ["a"]), "category"),
-        (Levels(21, 25, ["a"]), "id"),
-        (Levels(75, 150, ["a"]), "category"),
-        (Levels(1, 150, ["a"]), "constant"),
-        (Levels(0, 0), "constant"),
-        (Levels(90, 150, ["2001-02-03", "1999-01-01"]), "time"),
+        (Levels(3, 150, ["a"]), "category", "3 values", 3),
+        (Levels(150, 150, ["a"]), "id", "text, different in every row", None),
+        (Levels(2, 2, ["a"]), "category", "2 values", 2),
+        (Levels(140, 150, ["a"]), "id", "text, with 140 different values in 150 rows", None),
+        (Levels(140, 150, ["1.5"]), "id", "numbers written as text: convert them to learn from them", None),
+        (Levels(20, 25, ["a"]), "category", "20 values", 20),
+        (Levels(21, 25, ["a"]), "id", "text, with 21 different values in 25 rows", None),
+        (Levels(75, 150, ["a"]), "category", "75 values", 75),
+        (Levels(76, 150, ["a"]), "id", "text, with 76 different values in 150 rows", None),
+        (Levels(1, 150, ["a"], 150), "constant", "the same value in every row", None),
+        (Levels(1, 150, ["a"], 151), "constant", "the same value in every row that has one", None),
+        (Levels(0, 0), "constant", "no value at all", None),
+        (Levels(90, 150, ["2001-02-03", "1999-01-01"]), "time", "dates", 90),
+        (Levels(150, 150, ["2001-02-03"]), "time", "dates", None),
     ],
 )
-def test_text(levels, expected):
-    assert role_of_text("t", levels, whole=True).role == expected
+def test_text(levels, role, reason, values):
+    found = role_of_text("t", levels, whole=True)
+    assert (found.role, found.reason, found.values) == (role, reason, values)
+
+
+@pytest.mark.parametrize(
+    ("levels", "holds", "role", "reason"),
+    [
+        (Levels(3, 150, ["a"]), "text", "category", "3 values or more"),
+        (Levels(2, 150, ["a"]), "true or false", "category", "true or false"),
+        (Levels(400, 400, ["a"], 1400), "text", "id", "text, different in every row of the first 1,400"),
+        (Levels(1, 150, ["a"], 150), "text", "category", "1 value or more"),
+        (Levels(0, 0), "lists", "category", "lists"),
+    ],
+)
+def test_what_the_first_rows_say_of_text(levels, holds, role, reason):
+    found = role_of_text("t", levels, holds, whole=False)
+    assert (found.role, found.reason) == (role, reason)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "reason"),
+    [
+        ("x", np.arange(1, 13), "it numbers the rows"),
+        ("id", [3, 3, 7, 7, 9, 9], "codes that repeat"),
+        ("patientId", [3, 1, 7, 2, 9, 4], "codes, different in every row"),
+        ("no", [4, 2, 1, 3, 6, 5, 7], "codes, different in every row"),
+        ("Unnamed: 0", [4, 2, 2], "row names"),
+        ("time", 1949.0 + np.arange(30) / 12, "a regular counter"),
+        ("date", [68.58, 67.33, 67.33, 68.0, 67.92], "dates as numbers"),
+        ("Year", [1999, 2001, 1999, 2008, 2003], "years"),
+        ("Month", [5, 6, 7, 5, 6, 7, 12], "part of a date"),
+        ("census", [1113, 1130, 1171, 1175, 2111, 2113, 2133, 2141] * 2, "8 codes"),
+        ("census", [1113, 1130, 1171, 1175, 2111, 2113, 2133, 2141, 2141], "codes, with 8 different values in 9 rows"),
+        ("k", [2.5, np.nan, 2.5, 2.5, 2.5], "always 2.5"),
+        ("k", [np.nan] * 4, "no value at all"),
+        ("k", [1.0, 2.0, *[np.nan] * 98], "2 of 100 values present"),
+    ],
+)
+def test_why_numbers_are_set_aside(name, values, reason):
+    assert role_of_numbers(name, np.asarray(values, dtype=float)).reason == reason
 
 
 @given(st.lists(st.sampled_from([-2.0, -1.0, 1.0, 3.0, 0.5]), min_size=1, max_size=4), st.sampled_from([0.0, 7.0]))
@@ -119,10 +164,30 @@ def test_a_column_that_others_make_up_is_found_with_its_relation(weights, consta
     assert relations([*"abcde", "made"], table.__getitem__, [False] * 6) == []
 
 
+@pytest.mark.parametrize(("p", "least", "weights"), [(3, 5, [1, 1]), (6, 8, [1, 1]), (2, 5, [-2]), (6, 5, [-2])])
+def test_relations_are_looked_for_in_two_complete_rows_more_than_columns_and_copies_in_five(p, least, weights):
+    rows = np.random.default_rng(1).standard_normal((least, p))
+    rows[:, -1] = rows[:, : len(weights)] @ weights
+    names = "abcdef"[:p]
+    assert [one.column for one in relations(names, rows.T.__getitem__, [False] * p)] == [p - 1]
+    assert relations(names, rows[1:].T.__getitem__, [False] * p) == []
+    rows[0, 0] = np.nan
+    assert relations(names, rows.T.__getitem__, [False] * p) == []
+
+
 def test_the_sum_goes_and_its_parts_stay():
     rows = np.random.default_rng(1).integers(0, 50, (60, 2)).astype(float)
     (found,) = relations(["total", "men", "women"], [rows.sum(axis=1), *rows.T].__getitem__, [False] * 3)
     assert (found.column, found.words) == (0, "= men + women")
+
+
+def test_copies_are_found_in_fewer_rows_than_columns():
+    rows = np.random.default_rng(2).standard_normal((6, 8))
+    (found,) = relations([*"abcdefgh", "again"], [*rows.T, 1.0 - 2.0 * rows[:, 5]].__getitem__, [False] * 9)
+    assert (found.column, found.words) == (8, "= 1 − 2 × f")
+    sums = [*rows[:, :3].T, rows[:, 0] + rows[:, 1]]
+    assert [one.words for one in relations(["a", "b", "c", "sum"], sums.__getitem__, [False] * 4)] == ["= a + b"]
+    assert relations([*"abcdefgh"], rows.T.__getitem__, [False] * 8) == []
 
 
 def sources(data, tmp_path):
@@ -191,6 +256,24 @@ def test_strict_refuses():
         Table(frame(t="x"), strict=True)
     with pytest.raises(ConstantColumnError, match="k never changes"):
         _ = Table(frame(k=1.0), strict=True).moments
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (
+            {"a": X[:, 0], "t": ["x"] * N},
+            "column 't' holds text: only numbers can be used. Only a holds numbers, and a graph needs two",
+        ),
+        ({"s": ["y"] * N, "t": ["x"] * N}, "No column holds numbers, and a graph needs two variables."),
+        ({"a": X[:, 0], "": X[:, 1]}, "Give it a name."),
+    ],
+)
+def test_strict_offers_no_remedy_that_fails(data, said):
+    with pytest.raises(ColumnError, match=re.escape(said)) as refused:
+        Table(pd.DataFrame(data), strict=True)
+    assert "columns=" not in str(refused.value)
+    assert not refused.value.remedies
 
 
 def test_what_only_later_rows_can_show(tmp_path):
@@ -328,8 +411,12 @@ FIRMS, YEARS = np.repeat(np.arange(40) * 10 + 7, 8), np.tile(np.arange(1990, 199
             "cluster='firm' learns within its values; with time='year' and lags=1 beside it",
         ),
         (
-            {"state": [f"s{k % 9}" for k in FIRMS], "year": YEARS},
+            {"state": [f"s{k}" for k in FIRMS[:72]], "year": YEARS[:72]},
             "cluster='state' learns within its values; with time='year' and lags=1 beside it",
+        ),
+        (
+            {"species": [f"s{k % 3}" for k in FIRMS], "year": YEARS},  # more rows than years of each
+            "species (3 values; adjust=['species'] holds it fixed",
         ),
         ({"subject": [f"s{k}" for k in FIRMS]}, "cluster='subject' learns within its values"),
         ({"place": [f"s{k}" for k in FIRMS]}, "cluster='place' learns within its values"),
@@ -346,6 +433,6 @@ def test_columns_that_say_what_rows_are_are_offered_by_name(columns, said):
 
 
 def test_what_names_subjects_is_not_offered_to_be_held_fixed_too():
-    said = offers(state=[f"s{k % 9}" for k in FIRMS], sex=["m", "f"] * 160, year=YEARS)
+    said = offers(state=[f"s{k}" for k in FIRMS[:72]], sex=["m", "f"] * 36, year=YEARS[:72])
     assert "adjust=['sex']" in said
     assert "adjust=['state'" not in said

@@ -124,10 +124,12 @@ def test_permission_denied(folder: Path, monkeypatch: pytest.MonkeyPatch, name: 
         open_source(name)
 
 
-def test_a_folder_without_parquet_files(folder: Path) -> None:
+def test_a_folder_without_tables(folder: Path) -> None:
     (folder / "parts").mkdir()
-    (folder / "parts" / "a.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(UnreadableError, match=r"folder parts holds no Parquet files"):
+    (folder / "parts" / "a.txt").write_text("a,b\n1,2\n")
+    with pytest.raises(
+        UnreadableError, match=r"folder parts and its subfolders hold neither Parquet .*Give the path of a file"
+    ):
         open_source("parts")
 
 

@@ -146,8 +146,8 @@ def test_no_columns() -> None:
     ],
 )
 def test_pandas_columns_without_numbers(values: Any, words: str) -> None:
-    frame = pd.DataFrame({"good": [1.0, 2.0], "bad": values})
-    with pytest.raises(ColumnError, match=rf"column 'bad' holds.*{words}.*columns=\['good'\]"):
+    frame = pd.DataFrame({"good": [1.0, 2.0], "bad": values, "fine": [2.0, 1.0]})
+    with pytest.raises(ColumnError, match=rf"column 'bad' holds.*{words}.*columns=\['good', 'fine'\]"):
         open_source(frame)
     assert equal(open_source(frame, Reading(columns=["good"])), [[1], [2]])
 

@@ -93,6 +93,19 @@ def labels_of(path: Path) -> dict[str, Any]:
     return dict(found.read(DiskFile(path, path.name)))
 
 
+@pytest.mark.parametrize("version", [102, 103, 104, 105, 108, 110, 111, 113, 114, 115])
+@pytest.mark.parametrize("order", [1, 2])
+def test_old_files_of_stata_are_known_by_their_first_bytes(
+    version: int, order: int, frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(_: Any, number: int, *__: Any, **more: Any) -> pd.DataFrame:
+        assert FORMATS[number].endings == (".dta",)
+        return frame
+
+    monkeypatch.setattr("ordag.data.sources.statistical.read_apart", read)
+    assert numbers(Upload("t", bytes([version, order, 1, 0]))).shape == frame.shape
+
+
 @pytest.mark.parametrize("ending", ["dta", "sav"])
 def test_codes_with_labels_for_all_values_are_a_category(ending: str, frame: pd.DataFrame, tmp_path: Path) -> None:
     frame["sex"], frame["mood"] = np.arange(20) % 2 + 1, np.arange(20) % 5 + 1

@@ -77,7 +77,7 @@ def test_all_rows_come_in_their_order(kind, tmp_path):
 def test_the_share_of_a_file_that_is_read_is_that_of_its_batches(tmp_path):
     source = open_source(written(tmp_path / "x.arrow", "file"))
     assert source.share(0) is None
-    shares = [source.share(0) for _ in source._blocks()]
+    shares = [source.share(0) for _ in source.blocks()]
     assert shares == [pytest.approx((k + 1) / len(BATCHES)) for k in range(len(BATCHES))]
 
 

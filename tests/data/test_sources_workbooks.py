@@ -14,6 +14,8 @@ from strictly import open_source
 import ordag
 from ordag.data.reading import Reading
 from ordag.data.sources import Upload
+from ordag.data.sources.workbooks import _repeated_extent
+from ordag.data.table import Table
 from ordag.errors import OrdagError
 
 OLD = Path(__file__).parent / "files" / "old.xls"
@@ -85,6 +87,14 @@ def xlsx(sheets: dict[str, str], hidden: str = "") -> bytes:
         )
         for part, content in zip(parts.values(), sheets.values(), strict=True):
             archive.writestr(part[1:], f'<worksheet xmlns="{MAIN}">{content}</worksheet>')
+    return file.getvalue()
+
+
+def archive_of(members: dict[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
     return file.getvalue()
 
 
@@ -171,6 +181,34 @@ def test_formulas_without_values_errors_and_words_for_missing_are_missing() -> N
     assert read(xlsx({"one": sheet_of([["a", "b"], [1, 2], [2, None], [3, 4]])}))[2] == ()
 
 
+@pytest.mark.parametrize("merged", ["A1:A2", "A2:A5"])
+def test_cells_merged_down_a_column(merged: str) -> None:
+    rows = [["site", "before", "after"], [None, "x", "y"]] if merged == "A1:A2" else [["site", "x", "y"]]
+    body = [["north", 1, 2.5], [None, 2, 1.5], [None, 5, 3.5], [None, 3, 1]]
+    content = xlsx({"one": sheet_of([*rows, *body], merged=merged)})
+    table = Table(Upload("t.xlsx", content), adjust=["site"])
+    told = [note for note in table.source.notes if "merged" in note]
+    if merged == "A1:A2":
+        assert not told  # the name of the first column stands a row higher
+    else:
+        assert told == ["The value of merged cells counts for each of their rows in site"]
+        assert next(iter(table.source.batches(9)))[:, 2].tolist() == [0, 0, 0, 0]
+
+
+def test_words_in_a_column_of_numbers_are_named_with_a_way_on() -> None:
+    body = [[k, "n.d." if k == 3 else k * k, "?" if k == 5 else 1 / (k + 1)] for k in range(12)]
+    content = Upload("t.xlsx", xlsx({"one": sheet_of([["a", "b", "c"], *body])}))
+    with pytest.raises(
+        OrdagError, match=r"column 'b' holds 'n\.d\.' in data row 4; column 'c' holds '\?' in data row 6.*na=\['n\.d\.'"
+    ) as refused:
+        ordag.learn(content, role={"a": "variable"})
+    assert refused.value.way == {"na": ["n.d.", "?"]}
+    assert Table(content, **refused.value.way, role={"a": "variable"}).moments.missing == "em"
+    assert Table(content, drop=["b"], role={"a": "variable"}, na=["?"]).names == ("a", "c")
+    codes = [["a", "b", "c"], *([k * k % 5, "7A" if k == 3 else k, k * k] for k in range(12))]
+    assert Table(Upload("t.xlsx", xlsx({"one": sheet_of(codes)}))).names == ("a", "c")
+
+
 def test_years_as_names_beside_words() -> None:
     assert read(xlsx({"one": sheet_of([["a", 2001], [1, 2], [2, 3]])}))[0] == ("a", "2001")
     assert "no header" in refusal(xlsx({"one": sheet_of([[1, 2], [2, 3], [3, 5]])}))
@@ -186,6 +224,15 @@ def test_an_opendocument_sheet_with_its_thousands_of_repeated_empty_cells() -> N
     )
     names, X, _ = read(content, "t.ods")
     assert (names, X.tolist()) == (("a", "b"), [[1, 2.5], [2, 3.5], [2, 3.5]])
+
+
+def test_the_extent_of_an_opendocument_file_is_that_of_its_largest_sheet() -> None:
+    """Rows begin anew with every sheet, and may be repeated, empty cells too."""
+    empty = '<table:table-row table:number-rows-repeated="7"><table:table-cell/></table:table-row>'
+    first = f'<table:table table:name="a">{empty}{ods_row([1, 2], 3)}{ods_row([4])}</table:table>'
+    second = f'<table:table table:name="b">{ods_row([1, 2, 3], 2)}</table:table>'
+    for sheets, extent in ((first, (11, 2)), (second, (2, 3)), (first + second, (11, 3)), (second + first, (11, 3))):
+        assert _repeated_extent(iter([sheets.encode()])) == extent
 
 
 def test_a_workbook_is_read_like_the_same_numbers_in_text(tmp_path: Path) -> None:
@@ -210,6 +257,8 @@ def test_a_workbook_is_read_like_the_same_numbers_in_text(tmp_path: Path) -> Non
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504), "t.xls", "damaged, cut off"),
         (b"a,b\n1,2\n", "t.xlsx", "not a workbook, despite its name"),
         (xlsx({"one": sheet_of(TABLE)}), "t.csv", "has the ending .xlsx"),
+        (archive_of({"xl/workbook.bin": b""}), "t.xlsb", "binary workbook (.xlsb): save it as .xlsx"),
+        (archive_of({"META-INF/manifest.xml": b"<manifest:encryption-data>"}), "t.ods", "password"),
         (xlsx({"one": " " * (1 << 25)}), "t.xlsx", "unpacks to more than"),
         (xlsx({"one": f"<sheetData><row r='1'>{cell('A1', 1)}{cell('XFD1', 1)}</row></sheetData>"}), "t.xlsx", "more than 4,000 columns"),
     ],

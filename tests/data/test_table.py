@@ -9,6 +9,7 @@ from budgets import crossed
 
 import ordag
 from ordag.data import passes as passing
+from ordag.data.profile import Sampler, sample_size, stride_of
 from ordag.data.sources.arrays import ArraySource
 from ordag.data.sources.csv import CsvSource
 from ordag.data.sources.parquet import ParquetSource
@@ -229,3 +230,28 @@ def test_too_few_rows_of_a_wide_file_are_refused_before_anything_is_computed(tmp
         TooFewRowsError, match=rf"wide\.csv: {rows:,} rows and 200 variables: the tests need at least 202"
     ):
         ordag.learn(path, "pc", strict=True)
+
+
+def test_a_profile_has_at_most_so_many_rows_and_at_least_two_hundred():
+    assert [sample_size(p) for p in (0, 1, 13, 14, 1000, 1311, 10**6)] == [
+        20_000,
+        20_000,
+        20_000,
+        18_724,
+        262,
+        200,
+        200,
+    ]
+    assert [sample_size(1000, numbers) for numbers in (262_000, 300_000, 10**9)] == [262, 300, 10**6]
+
+
+@pytest.mark.parametrize("n", [1, 99, 100, 101, 200, 201, 400, 401, 1000])
+def test_a_sampler_keeps_every_row_at_its_stride(n):
+    X = np.arange(2.0 * n).reshape(n, 2)
+    sampler, stride = Sampler(2, 100), stride_of(n, 100)
+    for start in range(0, n, 37):
+        sampler.add(X[start : start + 37])
+    found = sampler.finish()
+    assert stride == min(power for power in (1, 2, 4, 8, 16) if -(-n // power) <= 100)
+    assert (found.stride, found.rows.tolist()) == (stride, X[::stride].tolist())
+    assert (found.least.tolist(), found.most.tolist()) == (X[0].tolist(), X[-1].tolist())

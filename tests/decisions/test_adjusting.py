@@ -7,7 +7,8 @@ import pytest
 
 import ordag
 from ordag import Cpdag, Dag
-from ordag.errors import GraphError, SettingError
+from ordag.errors import ColumnError, GraphError, SettingError
+from ordag.show.decisions import _kinds_of_sets
 from tests.oracles.decisions import residuals
 
 DAG = Dag.from_edges(["u", "a", "b", "m"], [("u", "a"), ("u", "b"), ("a", "m"), ("m", "b")])
@@ -65,6 +66,30 @@ def test_no_path_is_said():
     found = ordag.adjust(DAG, "b", "a")
     assert found.sentence == "In this graph no directed path leads from b to a: the effect is zero."
     assert found.estimates == ()
+    told = ordag.adjust(DAG, "b", "a", rows(60, 1))
+    assert told.estimates == ()
+    assert told.sensitivity is None
+    with pytest.raises(SettingError, match="the effect is zero"):
+        told.plot()
+
+
+def test_what_is_not_measured_is_not_held_fixed():
+    data = rows(60, 1)
+    del data["u"]
+    with pytest.raises(ColumnError, match="Name what is not measured with unmeasured"):
+        ordag.adjust(DAG, "a", "b", data)
+    found = ordag.adjust(DAG, "a", "b", data, unmeasured=["u"])
+    assert found.estimates == ()
+    assert found.to_dict()["possible_parents"] == []
+    assert "No set of measured variables gives the effect of a on b" in found.sentence
+    assert "Not measured: u." in found.notes
+    other = ordag.adjust("v -> a; u -> v; u -> b; w -> b; a -> b", "a", "b", unmeasured=["u", "w"])
+    assert other.sets == (("v",),)
+    assert other.rule.optimal is None
+    assert other.sentence == "To estimate the effect of a on b, hold v fixed."
+    assert _kinds_of_sets(other) == ["minimal"]
+    text = 'dag { "u" [unobserved]; w [latent, pos="1,2"]; v -> a; u -> v; u -> b; w -> b; a -> b }'
+    assert ordag.adjust(text, "a", "b", unmeasured=["u"]).to_dict() == other.to_dict()
 
 
 def test_unknown_names():
@@ -88,6 +113,16 @@ def test_a_class_without_a_valid_set_says_nothing_of_what_to_leave_alone():
     found = ordag.adjust("pdag { a -- b; b -- c; a -- c }", "a", "c")
     assert found.rule.optimal is None
     assert found.notes == []
+
+
+def test_estimates_that_contradict_each_other_are_said_to():
+    random = np.random.default_rng(4)
+    z, w = random.standard_normal((2, 200))
+    a = z + w + random.standard_normal(200)
+    data = {"z": z, "w": w, "a": a, "b": a + z + random.standard_normal(200)}
+    said = "The estimates contradict each other, so the graph does not hold in these rows: see ordag test."
+    assert said not in ordag.adjust("z -> a -> b; z -> b; w -> a", "a", "b", data).notes
+    assert said in ordag.adjust("z -> w -> a -> b; z -> b", "a", "b", data).notes  # w alone does not do
 
 
 def test_sets_that_are_seldom_valid_are_said_to_be_unsure():

@@ -64,6 +64,7 @@ def test_differences_and_seasons_are_put_back():
     assert (found.estimate < found.high).all()
 
 
+@pytest.mark.slow
 def test_intervals_of_forecasts_hold_what_comes():
     random = np.random.default_rng(3)
     inside = []

@@ -8,8 +8,8 @@ from scipy.stats import kstest
 
 import ordag
 from ordag import Dag
-from ordag.decisions.shares import Model, shapley
-from ordag.errors import ColumnError, GraphError, SettingError
+from ordag.decisions.equations import Model, shapley
+from ordag.errors import CollinearError, ColumnError, GraphError, SettingError
 from tests.oracles.decisions import mixed_model_moments, shapley_by_orders
 
 CHAIN = Dag.from_edges(["x", "y", "z"], [("x", "y"), ("y", "z")])
@@ -39,6 +39,7 @@ def test_p_values_are_uniform_where_nothing_changed():
         assert kstest([one[part] for one in found], "uniform").pvalue > 0.01
 
 
+@pytest.mark.slow
 def test_the_level_holds_its_size_where_the_error_variances_differ():
     found = [
         ordag.changes(rows(12, 2 * k, noise=3.0), rows(60, 2 * k + 1), CHAIN).differences[1].level for k in range(300)
@@ -134,6 +135,26 @@ def test_one_value_is_held_against_all_others_and_two_need_not_be_named():
     assert ordag.changes(two, graph=CHAIN, by="month").names == ("month 2025-01-01", "month 2025-02-01")
     some = {name: np.array(column)[np.array(table["day"]) < "2025-06"] for name, column in table.items()}
     assert ordag.changes(some, graph=CHAIN, by="day").names == ("day 2025-04", "day 2025-05")
+
+
+def test_what_never_changes_in_a_table_is_left_out():
+    before, after = rows(60, 1), rows(60, 2)
+    more = [{**before, "w": before["x"] ** 2}, {**after, "w": np.full(60, 3.0)}]
+    found = ordag.changes(*more, method="cvs")
+    assert found.left_out == ("w",)
+    assert "w" not in found.graph.nodes
+    assert found.notes[0] == "Left out, as one of the tables lacks them or has one value only: w."
+    with pytest.raises(ColumnError, match="target='w': one of the tables lacks it"):
+        ordag.changes(*more, method="cvs", target="w")
+    table = {name: np.concatenate([before[name], after[name]]) for name in before}
+    price = np.repeat([1.0, 1.5], 60)  # one value in each group
+    by = ordag.changes({**table, "price": price, "g": np.repeat(["a", "b"], 60)}, by="g", method="cvs")
+    assert by.left_out == ("price",)
+    table["w"] = np.concatenate([before["x"] ** 2, np.full(60, 3.0)])
+    assert ordag.changes({**table, "g": np.repeat(["a", "b"], 60)}, by="g", method="cvs").left_out == ("w",)
+    with pytest.raises(CollinearError, match=r"w never changes in one of the tables: leave it out of the graph\."):
+        ordag.changes({**table, "g": np.repeat(["a", "b"], 60)}, graph="x -> w", by="g")
+    np.testing.assert_allclose(by.corrected, ordag.changes(before, after, method="cvs").corrected)
 
 
 @pytest.mark.parametrize("written", ["{y}-{m:02d}-{d:02d}", "{d}.{m}.{y}", "{d:02d}.{m:02d}.{y}"])

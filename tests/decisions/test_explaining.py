@@ -154,6 +154,8 @@ def test_a_variable_is_not_judged_where_it_was_acted_on_and_nothing_passes_throu
     assert (found.contributions[:30, 0] != 0.0).all()
     judged = ordag.explain(fit, data=table, experiment="done", worst=60)
     np.testing.assert_allclose(judged.errors[np.argsort(judged.rows)], found.errors, atol=1e-9)
+    assert found.line(40).endswith("; y was acted on and is not judged")
+    assert "acted on" not in found.line(0)
 
 
 def test_p_values_of_rows_of_experiments_are_uniform():
@@ -170,8 +172,12 @@ def test_other_rows_of_experiments_say_what_was_done():
     fit = ordag.learn(experiments(30, 1), experiment="done", draws=0)
     one = {"x": [0.0], "y": [9.0], "z": [13.5]}
     assert ordag.explain(fit, one).line(0).startswith("y is ")  # as an untouched row
-    with pytest.raises(ColumnError, match="no rows of z: its conditions are"):
-        ordag.explain(fit, {**one, "done": ["z"]}, experiment="done")
+    assert (
+        ordag.explain(fit, {**one, "done": ["y"]}).line(0).endswith("; y was acted on and is not judged")
+    )  # by that column of the fit
+    for settings in ({}, {"experiment": "done"}):
+        with pytest.raises(ColumnError, match="no rows of z: its conditions are"):
+            ordag.explain(fit, {**one, "done": ["z"]}, **settings)
     table = experiments(30, 2)
     table["done"] = np.repeat(["x", "y"], 30)
     with pytest.raises(SettingError, match="name the column that says which"):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import ordag
 from ordag.cli.intervene import _numbers, _rule
 from ordag.decisions.intervening import Rules
+from ordag.decisions.joint_effects import drawn_models
 from ordag.errors import ColumnError, GraphError, SettingError
 
 NAMES = ("age", "dose", "pressure", "risk")
@@ -77,6 +80,7 @@ def test_intervals_hold_the_truth_and_what_does_not_change_is_said():
     assert found.to_dict()["graphs"] == found.graphs > 20
 
 
+@pytest.mark.slow
 def test_intervals_have_the_error_of_the_means_and_changes_have_not():
     fit = fit_of(draws=200)
     mean = dict(zip(fit.names, fit.moments.mean, strict=True))
@@ -93,6 +97,27 @@ def test_intervals_have_the_error_of_the_means_and_changes_have_not():
     assert moved.columns["change_low"][2] == moved.change_low[2]
 
 
+def test_graphs_in_which_a_rule_makes_a_cycle_are_counted():
+    fit = ordag.learn("marks", units="commensurable", draws=64)
+    found = ordag.intervene(fit, rule={"statistics": {"analysis": 0.5}})
+    with_path = sum(
+        one.total_effects()[fit.names.index("statistics"), fit.names.index("analysis")] != 0.0
+        for one in drawn_models(fit)
+    )
+    assert found.cyclic == with_path > 0
+    assert found.graphs + found.cyclic == 64
+    assert found.notes[0].endswith(f"; in {with_path} others the rule makes a cycle.")
+
+
+def test_a_mean_that_most_graphs_contradict_is_said_not_to_be_relied_on():
+    found = ordag.intervene(fit_of(draws=60), set={"dose": 4.0})
+    assert found.notes[1:] == ["Of the arrows of the learned graph less than 1 % are expected wrong."]
+    beside = replace(found, low=np.where(np.arange(4) == 2, found.after + 1.0, found.low))
+    assert (
+        beside.notes[1] == "Do not rely on the mean of pressure: most of these graphs are at odds with the learned one."
+    )
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_nothing_changes_where_no_path_leads_however_the_columns_stand(seed):
     random = np.random.default_rng(seed)
@@ -106,12 +131,13 @@ def test_nothing_changes_where_no_path_leads_however_the_columns_stand(seed):
 def test_without_probabilities_there_are_no_intervals():
     found = ordag.intervene(fit_of(method="cvs"), shift={"dose": 1})
     assert np.isnan(found.low).all()
-    assert found.notes == ["Without intervals: the fit has no probabilities."]
+    assert found.notes == ["Without intervals: the fit has no probabilities.", *found.doubts]
+    assert found.to_dict()["doubts"] == list(found.doubts)
 
 
 def test_bad_interventions():
     fit = fit_of(method="cvs")
-    with pytest.raises(GraphError, match="cycle"):
+    with pytest.raises(GraphError, match=r"cycle in the learned graph: (dose|pressure|risk) → .*risk"):
         ordag.intervene(fit, rule={"dose": {"risk": 1.0}})
     with pytest.raises(ColumnError, match="Did you mean 'dose'"):
         ordag.intervene(fit, set={"dos": 1.0})

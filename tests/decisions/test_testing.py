@@ -178,6 +178,7 @@ def test_the_best_single_change_lowers_bic_by_what_it_says_and_none_lowers_it_mo
         assert now - value(turned) == pytest.approx(mend.bic, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_p_value_of_a_true_graph_is_uniform_in_few_rows(monkeypatch):
     """With 12 rows of 6 variables the plain χ² rejects several times too often, the corrected one at its level."""
     monkeypatch.setattr(testing, "FEWEST_RANDOM", 1)
@@ -312,6 +313,21 @@ def test_a_contradicted_graph_is_held_against_its_variables_mixed_up():
 def test_an_empty_graph_is_refused(graph):
     with pytest.raises(GraphError, match="write its arrows"):
         ordag.test(graph, "marks")
+
+
+@pytest.mark.parametrize(
+    "ask", [ordag.test, lambda *given, **more: ordag.adjust(given[0], "algebra", "vectors", given[1], **more)]
+)
+def test_an_unknown_setting_is_named(ask):
+    with pytest.raises(SettingError, match="levle: this call has no such setting"):
+        ask("algebra -> vectors", "marks", levle=0.1)
+
+
+@pytest.mark.parametrize("name", ["g.txt", "g.dot", "g.csv"])
+def test_an_empty_file_is_said_to_be_empty(tmp_path, name):
+    (tmp_path / name).write_text("\n")
+    with pytest.raises(GraphError, match=rf"{name} is empty: write the arrows of a graph into it"):
+        ordag.test(tmp_path / name, "marks")
 
 
 def test_a_graph_with_a_column_of_text_is_told_to_leave_it_out(tmp_path):

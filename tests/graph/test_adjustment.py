@@ -111,6 +111,25 @@ def test_the_textbook_cases():
     assert Adjustment(m_bias, "a", "b").is_valid(["m", "u"])
 
 
+@pytest.mark.parametrize(("ways", "count"), [(5, 32), (6, 50)])
+def test_fifty_minimal_sets_are_listed(ways, count):
+    """One variable of every way s ← a ← b → t."""
+    arrows = [edge for k in range(ways) for edge in ((f"a{k}", "s"), (f"b{k}", f"a{k}"), (f"b{k}", "t"))]
+    nodes = ["s", "t", *(f"{letter}{k}" for letter in "ab" for k in range(ways))]
+    found = Adjustment(Dag.from_edges(nodes, [*arrows, ("s", "t")]), "s", "t")
+    assert len(set(found.minimal)) == len(found.minimal) == count
+    assert {len(one) for one in found.minimal} == {ways}
+
+
+def test_a_variable_that_is_reached_in_many_ways_is_looked_at_once():
+    steps = 60  # 2⁶⁰ ways
+    arrows = [
+        edge for k in range(steps) for side in "ab" for edge in ((f"x{k}", f"{side}{k}"), (f"{side}{k}", f"x{k + 1}"))
+    ]
+    dag = Dag.from_edges(sorted({node for edge in arrows for node in edge}), arrows)
+    assert connected(Ties.of(dag), 1 << dag.index("x0"), 0) == (1 << len(dag.nodes)) - 1 - (1 << dag.index("x0"))
+
+
 def test_a_class_with_an_open_edge_has_a_list_of_parents():
     chain = Cpdag.from_edges(list("abc"), [], [("a", "b"), ("b", "c")])
     found = Adjustment(chain, "a", "c")
@@ -145,3 +164,32 @@ def test_minimal_sets_and_instruments_are_those_of_dagitty(part):
             below = graph.descendants(case["source"])
             expected = sorted(name for name, _ in case["instruments"] if name not in below)
             assert sorted(one.name for one in found.instruments) == expected, case
+
+
+@given(graphs.dags(min_size=3, max_size=5), st.data())
+def test_what_is_not_measured_is_in_no_set(dag, data):
+    hidden = data.draw(st.sets(st.sampled_from(dag.nodes[2:])))
+    whole = Adjustment(dag, *dag.nodes[:2])
+    found = Adjustment(dag, *dag.nodes[:2], tuple(hidden))
+    usable = [one for one in subsets(dag.nodes[2:]) if not one & hidden]
+    valid = [one for one in usable if whole.is_valid(list(one))]
+    assert valid == [one for one in subsets(dag.nodes[2:]) if found.is_valid(list(one))]
+    smallest = [one for one in valid if not any(other < one for other in valid)]
+    assert sorted(map(sorted, found.minimal)) == sorted(map(sorted, smallest))
+    assert (found.reason is None) == bool(valid)
+    assert found.optimal in (whole.optimal, None)
+    if found.optimal is None and valid:
+        assert hidden & {*whole.optimal}
+    for one in found.instruments:
+        assert not hidden & {one.name, *one.given}
+        assert one.name in {other.name for other in whole.instruments}
+    assert not hidden & {*found.forbidden, *found.needless}
+
+
+def test_a_common_cause_that_is_not_measured():
+    dag = given_graph("tax -> smoke -> tar -> cancer; gene -> smoke; gene -> cancer")[0]
+    found = Adjustment(dag, "smoke", "cancer", ("gene",))
+    assert found.reason == "a common cause is not measured, and nothing measured stands in for it"
+    assert [one.name for one in found.instruments] == ["tax"]
+    with pytest.raises(GraphError, match="'smoke' is given as cause or effect, and as not measured"):
+        Adjustment(dag, "smoke", "cancer", ("smoke",)).minimal  # noqa: B018

@@ -92,6 +92,11 @@ def test_networkx_and_tables(graph):
     assert np.array_equal(graph.adjacency_table().to_numpy() == 1, graph.adjacency)
 
 
+def test_networkx_has_an_undirected_edge_both_ways():
+    graph = Cpdag.from_edges(list("abc"), [("a", "b")], [("b", "c")]).to_networkx()
+    assert sorted(graph.edges(data="undirected")) == [("a", "b", None), ("b", "c", True), ("c", "b", True)]
+
+
 def test_weights_of_undirected_edges_are_missing():
     table = PATH.edge_table(weights=np.ones((4, 4)))
     assert list(table.columns) == ["source", "target", "undirected", "weight"]

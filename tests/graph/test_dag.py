@@ -90,6 +90,8 @@ def test_a_long_cycle_is_cut_short_in_the_message():
         Dag([f"x{i}" for i in range(p)], np.roll(np.eye(p), 1, axis=1))
     with pytest.raises(GraphError, match=r"cycle: x0 → (x\d+ → ){10}x0$"):  # twelve names are no more than that leaves
         Dag([f"x{i}" for i in range(11)], np.roll(np.eye(11), 1, axis=1))
+    with pytest.raises(GraphError, match=r"cycle: x0 → (x\d → ){5}… → (x\d+ → ){4}x0$"):
+        Dag([f"x{i}" for i in range(12)], np.roll(np.eye(12), 1, axis=1))
 
 
 def test_unknown_names():

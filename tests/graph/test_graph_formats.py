@@ -315,7 +315,7 @@ def test_graphml_of_others():
         ("graphml", '<!DOCTYPE x [<!ENTITY a "aa">]><graphml/>', "DOCTYPE"),
         ("graphml", "<x/>", "GraphML: "),
         ("csv", "", "expected the columns source and target, found none"),
-        ("csv", "from,to\na,b\n", "found from, to"),
+        ("csv", "from,to\na,b\n", "found 'from', 'to'"),
         ("csv", "source,target\na\n", "line 2: 1 cell under 2 columns"),
         ("csv", "source,target\n,b\n", "line 2: the source is empty"),
         ("csv", 'source,target\n"a"b,c\n', "line 2: "),

@@ -73,6 +73,26 @@ def test_more_environments_are_searched(seed):
     assert max(away) * rows.n / 2.0 < 1.0
 
 
+@pytest.mark.parametrize(
+    ("environments", "seed", "sets"), [(2, 2, (0b110, 0b101, 0)), (3, 3, (0b010, 0b101)), (5, 3, (0b010, 0b100))]
+)
+def test_sums_are_the_same_where_they_are_not_compiled(environments, seed, sets, plain_changed_fit):
+    X, labels, _, _ = drawn(3, environments, seed, rows=(12, 40), share=0.7)
+    compiled, plain = changed(X, labels), changed(X, labels)
+    plain._kernel = plain_changed_fit
+    for j, mask in enumerate(sets):
+        with np.errstate(all="ignore"):
+            mine, other = plain.equation(j, mask), compiled.equation(j, mask)
+            dropping = [one.log_dropping(j, mask)[1] for one in (plain, compiled)]
+            adding = [np.array(one.candidates(j, mask, np.inf)) for one in (plain, compiled)]
+        np.testing.assert_allclose(mine.v, other.v, atol=1e-9)
+        if environments > 2:  # of two either may be the one that shares
+            assert mine.states.tolist() == other.states.tolist()
+            np.testing.assert_allclose(np.hstack(mine[2:]), np.hstack(other[2:]), rtol=1e-6)
+        np.testing.assert_allclose(*dropping, atol=1e-9)
+        np.testing.assert_allclose(*adding, atol=1e-9)
+
+
 def test_digits_are_kept_where_columns_are_nearly_collinear():
     X, labels, _, _ = drawn(3, 2, 5, units=False)
     X = X @ (np.eye(3) + 1e6 * np.outer([1.0, 2.0, -1.0], [1.0, 1.0, 1.0]))
@@ -147,6 +167,7 @@ def test_the_search_over_orders_comes_near_the_best_of_all_sets(monkeypatch, see
     assert scores[0] - 1e-5 < scores[1] < scores[0] + 1.0
 
 
+@pytest.mark.slow
 def test_many_rows_and_environments_give_the_dag_and_the_targets_in_any_units():
     """Equal numbers of arrows and no collider: nothing but what differs between environments tells the direction."""
     rng = np.random.default_rng(1)
@@ -187,6 +208,7 @@ def test_a_mean_of_its_own_is_told_and_directs_nothing():
     assert fit.edges.reason.tolist() == ["open"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("environments", "rows"), [(2, 100), (4, 40)])
 def test_p_values_of_what_does_not_differ_are_even(environments, rows):
     rng = np.random.default_rng(3)
@@ -218,6 +240,7 @@ def test_a_saved_fit_keeps_its_environments(tmp_path):
     again.effects()
 
 
+@pytest.mark.slow
 def test_few_rows_constants_and_copies_within_an_environment_break_nothing():
     X, labels, _, _ = drawn(3, 3, 8, units=False)
     labels = np.array(labels)

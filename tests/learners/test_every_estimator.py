@@ -10,6 +10,7 @@ from budgets import THOROUGH, crossed, thorough, tries
 from sklearn.linear_model import LinearRegression
 
 import ordag
+from ordag.assess.equal_variances import equality_test, trimmed_bartlett
 from ordag.errors import (
     CollinearError,
     ConstantColumnError,
@@ -19,7 +20,6 @@ from ordag.errors import (
     TooFewRowsError,
     UnderflowError,
 )
-from ordag.evidence.equal_variances import equality_test, trimmed_bartlett
 from ordag.learners.sparse_parents import least_correlation
 
 

@@ -9,7 +9,7 @@ import pytest
 from oracles import hidden as oracle
 
 import ordag
-from ordag.evidence.hidden_causes import hidden_causes
+from ordag.assess.hidden_causes import hidden_causes
 from ordag.learners.pooled.hidden_fit import fit_hidden
 from ordag.learners.pooled.hidden_search import SCREENED, HiddenModel, HiddenSearch, _with_one_more, near_cliques
 

@@ -12,8 +12,7 @@ from ordag.data.moments import Moments
 from ordag.data.series import Series
 from ordag.data.table import Table
 from ordag.knowledge.knowledge import Knowledge
-from ordag.learners.in_time import within_time
-from ordag.learners.methods import learn_from, recipe_for
+from ordag.learners.methods import learn_from, recipe_for, within_time
 from ordag.learners.pooled.resampled import redrawn
 from ordag.learners.pooled.score import PooledScore
 

@@ -139,7 +139,7 @@ def test_kicks_and_moves_are_those_of_the_lots_and_are_counted(plain, monkeypatc
     plain.search(*case.tables, *case.workspace.state.arrays, case.workspace.W, case.status, *spare, uniforms)
     expected = []
     for first, *triples in uniforms.tolist():
-        for k in reversed(range(1 + int(first**2 * layout.MOST_MOVES_PER_RESTART))):
+        for k in reversed(range(1 + int(first * layout.MOST_MOVES_PER_RESTART))):
             who, where, what = triples[3 * k : 3 * k + 3]
             expected.append((int(who * P), where, what))
     assert kicks == expected

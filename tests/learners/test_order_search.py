@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pooled as oracles
 
-from ordag import Knowledge, Moments, learn
+from ordag import Knowledge, Moments, learn, simulate
 from ordag.common.bits import members, packed_columns
 from ordag.common.linalg import lengths
 from ordag.data.table import Table
@@ -516,3 +516,15 @@ def test_a_search_that_is_not_compiled_says_so(plain):
     search.kernel = plain
     assert "numba is not installed" in search.warning
     assert not search.compiles
+
+
+@pytest.mark.slow
+def test_parents_that_cost_nothing_to_lose_are_lost_where_a_variable_moves_behind(monkeypatch):
+    """Below its vertex a term is flat, so that another set of parents may cost exactly the same."""
+    found, once = [], OrderSearch.descend_once
+    monkeypatch.setattr(OrderSearch, "descend_once", lambda *given: found.append(once(*given)) or found[-1])
+    learn(simulate("erdos-renyi", 6, 150, seed=3, degree=3).X, "pooled")
+    assert len(found) > 100
+    for one in found:
+        earlier = {j: set(one.order[:at]) for at, j in enumerate(one.order)}
+        assert all(earlier[j].issuperset(members(one.parents[j])) for j in range(6))

@@ -10,11 +10,11 @@ from oracles import pooled as oracles
 
 import ordag
 from ordag import Dag, Moments
+from ordag.assess.forecast import _conditions
 from ordag.common.bits import members
 from ordag.data.equations import Equations
 from ordag.data.table import Table
 from ordag.errors import CollinearError, SettingError, TooFewRowsError
-from ordag.evidence.forecast import _conditions
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.methods import learn_from
 from ordag.learners.pooled.resampled import Resampled, redrawn
@@ -201,7 +201,7 @@ def test_cvs_orders_and_tests_by_regressions_on_the_rows_that_count(seed):
     case = Case(5, 300 + seed, conditions=1 + seed % 4)
     found = learn_from(case.table, CvsSettings(alpha=0.05))
     order, values = case.rows.cvs()
-    assert list(found.sequence) == order
+    assert list(found.plain_order) == order
     later, earlier = np.array(list(values)).T
     said = found.result.evidence(found, earlier, later)["p_value"]
     assert said == pytest.approx(np.array(list(values.values())), rel=1e-6, abs=1e-15)
@@ -281,3 +281,13 @@ def test_a_forecast_draws_the_experiments_of_the_fitted_model():
         covariance = (total.T * omega) @ total
         assert one.root.R.T @ one.root.R / (one.root.n - 1) == pytest.approx(covariance[np.ix_(order, order)])
         assert one.root.mean == pytest.approx(given.root.mean[order])
+
+
+@pytest.mark.slow
+def test_an_experiment_on_every_variable_gives_the_dag_in_any_units():
+    for seed in range(2):
+        drawn = ordag.simulate("erdos-renyi", 6, 24_000, degree=3, seed=seed, experiments=6)
+        names, units = drawn.sem.dag.nodes, 10.0 ** np.random.default_rng(seed).uniform(-2, 2, 6)
+        table = dict(zip(names, (drawn.X * units).T, strict=True)) | {"what": np.array(drawn.experiments)}
+        fit = ordag.learn(table, "pooled", experiment="what", draws=0)
+        assert set(fit.graph.directed) == set(drawn.sem.dag.directed)

@@ -23,6 +23,7 @@ from ordag.common.linalg import inverse
 from ordag.data.datasets import load
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
+from ordag.graph.partly_directed import completed
 from ordag.learners.order_search import kernel, layout
 from ordag.learners.order_search.engine import OrderSearch
 from ordag.learners.pooled import chain, posterior, resampled
@@ -31,6 +32,7 @@ from ordag.learners.pooled.posterior import Probabilities, usual_draws
 from ordag.learners.pooled.resampled import Redrawn, strength_for
 from ordag.learners.pooled.sampler import Sampler, Walk
 from ordag.learners.pooled.score import PooledScore
+from ordag.learners.pooled.search import EVEN, ODD
 from ordag.learners.pooled.variances import log_variances
 
 seeds = st.integers(0, 2**32 - 1)
@@ -406,6 +408,7 @@ def test_probabilities_say_whether_they_have_settled():
     assert "ask for more" not in near.sentence
     assert not far.settled
     assert "standard errors of up to 0.06: ask for more" in far.sentence
+    assert "longer ones may agree (kicks=500" in replace(far, searches=0.06).sentence
     assert far.to_dict() == {"kind": "rows", "draws": 100, "error": 0.06, "settled": False}
 
 
@@ -415,15 +418,60 @@ def test_a_resample_is_not_searched_from_a_graph_that_is_far_worse(monkeypatch):
     empty, same = result.fitted([0] * 9), replace(result.best, score=result.best.score + 150.0)
     assert empty.score > result.best.score + 1000.0
     once, searched = OrderSearch.descend_once, []
-    monkeypatch.setattr(OrderSearch, "descend_once", lambda *given: searched.append(given[-1]) or once(*given))
+    monkeypatch.setattr(OrderSearch, "descend_once", lambda *given: searched.append(given[2]) or once(*given))
     for second, expected in ((empty, [result.best]), (same, [result.best, same])):
         searched.clear()
         resampled.Resampled(replace(result, optima=(result.best, second)), X).run([np.random.SeedSequence(1)])
         assert searched == expected
-    ends = tuple(replace(same, score=result.best.score + k) for k in range(1, 6))
-    searched.clear()
-    resampled.Resampled(replace(result, ends=ends), X).run([np.random.SeedSequence(1)])
-    assert searched[:4] == [result.best, *ends[:3]]
+    others = [replace(result.best, score=result.best.score + k, parents=(k,) * 9) for k in range(1, 6)]
+    halves = (EVEN, EVEN, ODD, EVEN, ODD, ODD)
+    given = resampled.Resampled(replace(result, ends=tuple(zip((result.best, *others), halves, strict=True))), X)
+    kept = [(result.best, EVEN), (others[0], EVEN), (others[1], ODD), (others[3], ODD)]
+    assert [(one.score, half) for one, half in given.starts[:4]] == [(one.score, half) for one, half in kept]
+    assert all(half == EVEN | ODD for _, half in given.starts[4:])
+
+
+@pytest.mark.slow
+def test_resamples_of_standardised_tables_begin_with_any_graph_of_the_class():
+    X = simulate("erdos-renyi", 9, 300, 3, degree=3).X
+    X /= X.std(axis=0)
+    result, random = learn(X, method="pooled", draws=0).result, np.random.default_rng(0)
+    graph, every = result.best.adjacency(), resampled.Resampled(result, X)
+    turned = [every._turned(result.best, random) for _ in range(40)]
+    for one in turned:
+        np.testing.assert_array_equal(completed(one.adjacency()), completed(graph))
+        assert all(one.order.index(i) < one.order.index(j) for i, j in zip(*np.nonzero(one.adjacency()), strict=True))
+    ways = np.mean([one.adjacency() for one in turned], axis=0)
+    free = completed(graph) & completed(graph).T
+    assert free.any()
+    assert (ways[free] > 0.0).all()
+    apart = learn(X * 3.0 ** np.arange(9), method="pooled", draws=0).result
+    assert resampled.Resampled(apart, X)._turned(apart.best, random) is apart.best
+
+
+@pytest.mark.slow
+def test_the_error_counts_what_halves_of_the_searches_differ_by():
+    """One half of the chains has ended in the best graph, the other one in a graph along the reverse order."""
+    X = oracles.random_rows(9, 300, np.random.default_rng(0), size=2.0, density=0.6)
+    X /= X.std(axis=0)
+    fit = learn(X, method="pooled", draws=0)
+    result, order = fit.result, fit.posterior.order
+    reverse = result.fitted(packed_columns(result.best.adjacency().T))
+    reverse = replace(reverse, score=result.best.score + 1.0)
+    one, other = (
+        posterior.Posterior(
+            replace(result, ends=((result.best, first), (reverse, second))), order, 30, np.random.SeedSequence(1)
+        ).probabilities(X)
+        for first, second in ((EVEN | ODD, EVEN | ODD), (EVEN, ODD))
+    )
+    np.testing.assert_array_equal(one.arrows, other.arrows)
+    assert one.searches == 0.0
+    assert 0.05 < other.searches <= 0.5
+    assert (other.errors >= one.errors).all()
+    between = np.sqrt(np.square(other.errors) - np.square(one.errors))
+    assert between.max() == pytest.approx(other.searches)
+    assert not other.settled
+    assert "kicks=500" in other.sentence
 
 
 @pytest.mark.slow

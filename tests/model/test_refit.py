@@ -162,14 +162,29 @@ def test_a_hidden_cause_of_that_strength_takes_an_arrow_away(seed):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_an_effect_is_adjusted_for_the_parents_of_its_cause(seed):
-    sem, X = simulate("erdos-renyi", 5, 40, seed=seed, degree=3)
-    reached = sem.total_effects() != 0
-    values = effect_robustness(table(X).R, sem.dag.links, reached)
+def test_an_effect_in_a_complete_graph_is_that_of_the_regression_on_the_cause_and_its_parents(seed):
+    sem, X = simulate("erdos-renyi", 5, 40, seed=seed, degree=4)
+    fitted = refit(table(X), sem.dag).sem
+    reached = fitted.total_effects() != 0
+    values = effect_robustness(table(X).R, sem.dag.links, fitted.total_effects(), reached)
+    assert reached.sum() == 10
     np.testing.assert_array_equal(np.isnan(values), ~reached)
     for i, j in np.argwhere(reached):
         parents = np.flatnonzero(sem.B[:, i]).tolist()
         assert values[i, j] == pytest.approx(oracles.robustness_value(X, parents, i, j), abs=1e-6)
+
+
+def test_the_robustness_of_an_effect_is_where_its_picture_reaches_zero():
+    fit = learn("marks", "cvs", alpha=0.05)
+    effect = fit.effects(interval="given-graph").of("algebra", "mechanics")
+    ax = fit.plot("robustness", source="algebra", target="mechanics")
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert f"as estimated: {effect.estimate:.3g}" in legend
+    (zero,) = (one for one in ax.collections if np.allclose(one.get_linewidth(), 1.6))
+    at = np.concatenate([path.vertices for path in zero.get_paths()])
+    nearest = at[np.abs(at[:, 0] - at[:, 1]).argmin()]
+    np.testing.assert_allclose(nearest, effect.robustness, atol=0.01)
+    assert not fit.plot("robustness", source="mechanics", target="algebra").collections
 
 
 def test_robustness_is_the_same_in_all_units():

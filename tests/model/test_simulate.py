@@ -151,6 +151,8 @@ def test_rs40():
     sizes_within(B, 0.3, 1)
     assert (np.diag(B, 1) != 0).all()
     assert np.count_nonzero(np.triu(B, 2)) / 300 == pytest.approx(0.75, abs=0.15)
+    arrows = [simulate("rs40", p=3, n=1, seed=seed).dag.edge_count for seed in range(60)]
+    assert np.mean(arrows) == pytest.approx(2 + 3 / 4, abs=0.12)
 
 
 @pytest.mark.parametrize("design", ["chain", "hub", "hub5", "er2", "er4", "er2w3", "rs40"])
@@ -161,6 +163,23 @@ def test_designs_of_few_arrows_have_equal_variances_unless_told(design):
     assert abs(in_order(design, 30, weights=(2, 3))[0, 1:]).max(initial=2) >= 2
     for p in (1, 2, 3):
         assert simulate(design, p=p, n=2).X.shape == (2, p)
+
+
+@pytest.mark.parametrize(
+    ("design", "low", "high"),
+    [
+        ("erdos-renyi", 0.5, 2),
+        ("scale-free", 0.5, 2),
+        ("er2", 0.5, 1),
+        ("er2w3", 0.3, 1),
+        ("rs40", 0.3, 1),
+        ("chain", 0.7, 1),
+    ],
+)
+def test_the_usual_weights(design, low, high):
+    sizes = abs(in_order(design, 300))
+    assert low <= sizes[sizes > 0].min() < low + 0.05
+    assert high - 0.05 < sizes.max() <= high
 
 
 def test_scale_free_graphs_have_hubs():
@@ -245,6 +264,9 @@ def test_experiments_cut_a_variable_off_and_change_nothing_else():
         for k in np.flatnonzero(np.arange(6) != j):
             left = rows[:, k] - rows @ sem.B[:, k]
             assert left.std() == pytest.approx(np.sqrt(sem.omega[k]), rel=0.06)
+    assert (
+        len(set(simulate("chain", 6, 9, 1, experiments=6, experiment_rows=1).experiments)) == 7
+    )  # each acted on, and none
     for wrong in ({"experiments": 7}, {"experiments": -1}, {"experiments": 1, "experiment_rows": 0}):
         with pytest.raises(SettingError, match="experiment"):
             simulate("erdos-renyi", 6, 10, **wrong)

@@ -1,4 +1,4 @@
-"""Literal versions of what `ordag.evidence` computes: candidates, pairs and graphs of a class in loops."""
+"""Literal versions of what `ordag.assess` computes: candidates, pairs and graphs of a class in loops."""
 
 from __future__ import annotations
 

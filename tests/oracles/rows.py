@@ -42,6 +42,15 @@ def intraclass_correlation(e, group, lost):
     return (between / within - 1) / (between / within - 1 + size)
 
 
+def correlation_by_steps(e, group):
+    """The least-squares share of group effects by the differences of successive means, against the variance within groups."""
+    groups = [e[group == g] for g in np.unique(group)]
+    within = sum(((g - g.mean()) ** 2).sum() for g in groups) / (len(e) - len(groups))
+    steps = [((b.mean() - a.mean()) ** 2, len(a) * len(b) / (len(a) + len(b))) for a, b in pairwise(groups)]
+    effect = max(sum(step * size for step, size in steps) / len(steps) / within - 1, 0)
+    return effect / (effect + 2 * np.mean([size for _, size in steps]))
+
+
 def repeated(X):
     """The share of rows that occur before, and among pairs that agree in all columns but the one of most values those that agree in all."""
     n, p = X.shape

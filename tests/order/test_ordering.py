@@ -25,8 +25,10 @@ from ordag.order.least_squares import (
     backward,
     enough_digits,
     forward,
+    forward_stack,
     gram_forward,
 )
+from ordag.order.rounding import _refuse
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 SETS = sorted(path.stem for path in (REFERENCE / "data").glob("*.csv"))
@@ -175,6 +177,35 @@ def test_order_is_that_of_exact_arithmetic(p):
         exact = np.array([float(L[m][m]) for m in range(p)]) ** 2 / len(X)
         error = np.abs(np.diagonal(ordering.L) ** 2 / exact - 1)
         assert (error <= ordering.uncertainty).all()
+
+
+def test_a_stack_of_roots_has_the_orders_of_each():
+    tables = [Moments.from_rows(simulate("erdos-renyi", 5, 60, seed=seed, degree=3).X) for seed in range(4)]
+    a, b, c = np.random.default_rng(3).standard_normal((3, 200))
+    close = Moments.from_rows(np.column_stack([a, a + 1e-8 * b, c, b, a + c]) @ np.eye(5)[[3, 0, 1, 2, 4]])
+    found = forward_stack(np.stack([one.R for one in (*tables, close)]))
+    assert found.sound.tolist() == [True] * 4 + [False]
+    for moments, order, W in zip(tables, found.order, found.W, strict=False):
+        expected = forward(moments)
+        assert order.tolist() == expected.order.tolist()
+        np.testing.assert_allclose(np.abs(W), np.abs(expected.W), atol=1e-9)
+
+
+def test_a_root_of_a_stack_whose_digits_are_lost_little_by_little_is_not_sound():
+    """No variance falls below half of what it was at a step (Kahan 1966), but what a variable leaves of others grows as 1.9ᵖ."""
+    roots = {p: np.eye(p) - 0.9 * np.triu(np.ones((p, p)), 1) for p in (5, 24)}
+    assert [forward_stack(R[None]).sound.tolist() for R in roots.values()] == [[True], [False]]
+
+
+@pytest.mark.parametrize(("uncertainty", "left"), [(2.0, "no digit"), (0.01, "2.0 digits")])
+def test_a_step_without_digits_is_named(uncertainty, left):
+    moments = Moments.from_rows(np.random.default_rng(1).standard_normal((30, 12)))
+    with pytest.raises(
+        PrecisionError, match=f"^At step 10 of 12, X10 given 9 columns before it has {left} left of its variance"
+    ):
+        _refuse(moments, list(moments.names), 9, np.ones(9), uncertainty)
+    with pytest.raises(CollinearError, match="X9"):  # a few are named
+        _refuse(moments, list(moments.names), 8, np.ones(8), uncertainty)
 
 
 @pytest.mark.slow

@@ -57,6 +57,56 @@ def test_it_is_the_literal_search(drawn, most, width):
     same_as_the_literal_one(*drawn, most=most, width=width)
 
 
+def test_a_parent_set_has_a_lower_score_below_that_rest():
+    score = Score(50, 3.0, 4)
+    rest = float(score.rest_below(np.array(-7.0), 2))
+    assert score.of(rest, 2) == pytest.approx(-7.0 - score.tolerance)
+
+
+def test_chosen_variables_that_have_nothing_to_do_with_another_are_pairs_beside_it():
+    table = parent_sets.partial_table(np.eye(3), np.zeros(3), np.ones(3))
+    assert np.array_equal(table.h, 1.0 - np.eye(3))
+    assert np.array_equal(table.h_rho, np.zeros((3, 3)))
+    assert np.array_equal(table.reach, np.full(3, 2.0))
+
+
+def literal_gain(C, i, members):
+    """What the members explain of a variable of unit variance."""
+    r = C[i, members]
+    return float(r @ np.linalg.solve(C[np.ix_(members, members)], r))
+
+
+@pytest.mark.parametrize("width", [None, 1, 2, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_best_triples_are_those_of_all_pairs(seed, width):
+    """The last of nine variables is m, the first three wait, the five between are chosen."""
+    C = np.corrcoef(np.random.default_rng(seed).standard_normal((30, 9)).T)
+    chosen, waiting, m = list(range(3, 8)), range(3), 8
+    z = C[chosen, m]
+    table = parent_sets.partial_table(C[np.ix_(chosen, chosen)], z, 1.0 / np.sqrt(1.0 - z * z))
+    left = np.array([C[i, chosen] - C[i, m] * z for i in waiting]) / np.sqrt(1.0 - z * z)
+    gains = {
+        (i, b, a): literal_gain(C, i, [m, chosen[a], chosen[b]]) - C[i, m] ** 2
+        for i in waiting
+        for a in range(5)
+        for b in range(a)
+    }
+    largest = [np.argsort(-abs(left[i]))[: width or 5] for i in waiting]
+    open_ = {key: gain for key, gain in gains.items() if {key[1], key[2]} & set(largest[key[0]].tolist())}
+    best = [max((key for key in open_ if key[0] == i), key=open_.get) for i in waiting]
+    at = np.array([open_[key] for key in best])
+    assert list(parent_sets.best_triples(left, table, 0.999 * at, width)) == best
+    assert list(parent_sets.best_triples(left, table, at * [0.999, 1.001, 0.999], width)) == [best[0], best[2]]
+
+
+@pytest.mark.parametrize(("width", "best"), [(1, (0, 0, 1)), (2, (0, 1, 2)), (None, (0, 1, 2))])
+def test_a_pair_is_looked_at_only_if_one_of_it_is_among_the_largest(width, best):
+    """The last two together gain .4, the first with one of them .29."""
+    C = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, -0.8], [0.0, -0.8, 1.0]])
+    table = parent_sets.partial_table(C, np.zeros(3), np.ones(3))
+    assert list(parent_sets.best_triples(np.array([[0.5, 0.2, 0.2]]), table, np.array([0.1]), width)) == [best]
+
+
 @pytest.mark.parametrize("seed", [1, 5])
 def test_the_member_that_leaves_is_the_one_that_the_newcomer_replaces_best(seed):
     """Tables in which it matters: supports are full, and not mended by triples."""

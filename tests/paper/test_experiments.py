@@ -18,8 +18,7 @@ from ordag.paper.comparisons import against, course, refusals
 from ordag.paper.comparisons import table as comparison_table
 from ordag.paper.drawing import Line, draw_graph
 from ordag.paper.experiment import means, to_frame
-from ordag.paper.reproduction import markdown
-from ordag.paper.runner import tasks_of
+from ordag.paper.reproduction import markdown, tasks_of
 from ordag.paper.simulations import learned
 from ordag.paper.table1 import PAPER, ROWS, TABLE1
 

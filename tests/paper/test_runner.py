@@ -17,7 +17,7 @@ from tiny_experiment import squares
 from ordag.errors import OutputError, SettingError
 from ordag.paper import ReproductionError, reproduce
 from ordag.paper import journal as journal_module
-from ordag.paper.runner import batches, tasks_of
+from ordag.paper.reproduction import batches, tasks_of
 
 pytestmark = pytest.mark.system  # workers are processes
 
@@ -40,6 +40,7 @@ def csv(folder):
     return (folder / "squares.csv").read_bytes()
 
 
+@pytest.mark.thorough
 def test_the_same_numbers_for_any_workers(tmp_path):
     alone = reproduce([squares()], folder=tmp_path / "one", workers=1)[0]
     assert len(alone.rows) == 30
@@ -95,7 +96,7 @@ def test_a_quick_run_is_a_part_of_the_whole(tmp_path, trace):
     assert len(again.rows) == 42, "what is known is not thrown away"
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, thorough(2)])
 def test_a_task_that_fails(tmp_path, workers):
     with pytest.raises(ReproductionError) as caught:
         reproduce([squares(tiny.broken)], folder=tmp_path, workers=workers)
@@ -142,6 +143,7 @@ def test_a_full_disk(tmp_path, monkeypatch, workers):
     assert len(reproduce([squares()], folder=tmp_path, workers=1)[0].rows) == 30
 
 
+@pytest.mark.thorough
 @pytest.mark.system
 def test_a_process_killed_at_any_moment_loses_what_was_in_flight_only(tmp_path, trace):
     code = (

@@ -203,6 +203,14 @@ def test_benjamini_hochberg_without_any_edge():
     assert learn(X, correction="bh", alpha=1e-9).graph.edge_count == 0
 
 
+@pytest.mark.parametrize("correction", ["none", "bonferroni", "bh"])
+def test_a_p_value_just_below_the_level_joins_and_one_just_above_does_not(correction):
+    ordering = forward(Moments.from_rows(np.random.default_rng(4).standard_normal((40, 2))))
+    (p_value,) = select(ordering).p_values[np.tril_indices(2, -1)]
+    for alpha, edges in ((p_value * (1 + 1e-9), 1), (p_value * (1 - 1e-9), 0)):
+        assert len(select(ordering, alpha=alpha, correction=correction).edges[0]) == edges
+
+
 def test_a_test_of_ones_own():
     seen = []
 

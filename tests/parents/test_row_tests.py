@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import estimators as oracles
 
+from ordag import Moments, simulate
 from ordag.errors import SettingError
-from ordag.parents import row_tests
+from ordag.order.least_squares import forward
+from ordag.parents import row_tests, select
 from ordag.parents.row_tests import (
     corrected_distance_correlation,
     distance_correlation,
@@ -94,6 +96,19 @@ def test_a_test_of_the_callers_sees_the_right_columns():
     values = row_p_values(X, [2, 0, 3], own)
     assert seen == [(0.0, 2.0, []), (3.0, 2.0, [0.0]), (3.0, 0.0, [2.0])]
     assert values[2, 1] == 0.5
+
+
+def test_parents_by_a_test_of_rows_are_those_of_its_p_values_in_the_order():
+    X = simulate("chain", 4, 60, seed=1).X[:, [2, 0, 3, 1]]
+    ordering = forward(Moments.from_rows(X))
+    found = select(ordering, alpha=0.3, test=distance_correlation, rows=X)
+    values = row_p_values(X, ordering.order.tolist(), distance_correlation)
+    np.testing.assert_array_equal(found.p_values, values)
+    np.testing.assert_array_equal(found.parents, np.tril(values <= 0.3, -1))
+    ((later, earlier, own),) = found.up_to([1.0])
+    assert dict(zip(zip(later.tolist(), earlier.tolist(), strict=True), own, strict=True)) == {
+        (m, j): values[m, j] for m in range(4) for j in range(m)
+    }
 
 
 @pytest.mark.parametrize("wrong", [1.5, -0.1, float("nan"), "no", None])

@@ -20,7 +20,8 @@ def along(points, steps=24):
 def rectangles(layout):
     """Left, top, right and bottom of every box."""
     return [
-        (x - w / 2, y - h / 2, x + w / 2, y + h / 2) for (x, y), (w, h) in zip(layout.places, layout.sizes, strict=True)
+        (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
+        for (x, y), (w, h) in zip(layout.centres, layout.sizes, strict=True)
     ]
 
 

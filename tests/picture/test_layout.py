@@ -33,7 +33,7 @@ def check(adjacency, layout):
     assert {frozenset(pair) for pair in layout.curves} == {frozenset(pair) for pair in pairs}
     assert set(layout.curves) == set(layout.routes) <= pairs
     for (a, b), curve in layout.curves.items():
-        assert (layout.routes[a, b][0], layout.routes[a, b][-1]) == (layout.places[a], layout.places[b])
+        assert (layout.routes[a, b][0], layout.routes[a, b][-1]) == (layout.centres[a], layout.centres[b])
         for node, end in ((a, curve[0]), (b, curve[-1])):
             left, top, right, bottom = boxes[node]
             assert left < end[0] < right
@@ -50,7 +50,7 @@ def test_any_graph(p, seed, density):
     widths = np.random.default_rng(seed).uniform(40, 180, p).tolist()
     layout = layered(arrows, None, widths)
     check(arrows, layout)
-    assert all(layout.places[a][1] + HEIGHT <= layout.places[b][1] for a, b in layout.curves)
+    assert all(layout.centres[a][1] + HEIGHT <= layout.centres[b][1] for a, b in layout.curves)
     assert layout == layered(arrows, None, widths)
 
 
@@ -64,14 +64,14 @@ def test_a_class_has_its_lines_along_the_order(p, seed):
     place = np.argsort(order)
     for a, b in layout.curves:
         first, second = (a, b) if place[a] < place[b] else (b, a)
-        assert layout.places[first][1] < layout.places[second][1]
+        assert layout.centres[first][1] < layout.centres[second][1]
 
 
 def test_arrows_in_a_circle_are_drawn_all_the_same():
     circle = Cpdag(["a", "b", "c"], np.roll(np.eye(3, dtype=bool), 1, axis=1))
     layout = layered(circle.adjacency)
     check(circle.adjacency, layout)
-    upwards = [(a, b) for a, b in layout.curves if layout.places[a][1] > layout.places[b][1]]
+    upwards = [(a, b) for a, b in layout.curves if layout.centres[a][1] > layout.centres[b][1]]
     assert len(upwards) == 1
 
 
@@ -88,7 +88,7 @@ def test_edges_do_not_cross_where_they_need_not():
     arrows[0, 5] = arrows[1, 4] = arrows[2, 3] = True
     arrows[0, 4] = arrows[1, 3] = True  # a zigzag: 5 0 4 1 3 2
     layout = layered(arrows)
-    ends = sorted((layout.places[a][0], layout.places[b][0]) for a, b in layout.curves)
+    ends = sorted((layout.centres[a][0], layout.centres[b][0]) for a, b in layout.curves)
     assert [b for _, b in ends] == sorted(b for _, b in ends)
 
 
@@ -106,8 +106,8 @@ def test_variables_without_edges_stand_in_rows_below_the_others():
     arrows[3, 4] = True
     layout = layered(arrows)
     check(arrows, layout)
-    lowest = layout.places[4][1]
-    lone = [place for k, place in enumerate(layout.places) if k not in (3, 4)]
+    lowest = layout.centres[4][1]
+    lone = [place for k, place in enumerate(layout.centres) if k not in (3, 4)]
     assert all(y > lowest for _, y in lone)
     assert 2 <= len({y for _, y in lone}) <= 10
     assert layout.width < 1100
@@ -119,7 +119,7 @@ def test_a_wide_layer_goes_on_in_the_next():
     layout = layered(star)
     check(star, layout)
     rows = {}
-    for _, y in layout.places[1:]:
+    for _, y in layout.centres[1:]:
         rows[y] = rows.get(y, 0) + 1
     assert max(rows.values()) <= 11
     assert len(rows) >= 4
@@ -128,7 +128,7 @@ def test_a_wide_layer_goes_on_in_the_next():
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_few_boxes_stand_in_one_row(p):
     layout = layered(np.zeros((p, p), dtype=bool))
-    assert len({y for _, y in layout.places}) == 1
+    assert len({y for _, y in layout.centres}) == 1
     check(np.zeros((p, p), dtype=bool), layout)
 
 
@@ -151,7 +151,7 @@ def test_a_cause_moves_down_towards_its_effects_unless_that_layer_is_full():
         arrows[0, 1 : beside + 1] = True
         arrows[1, beside + 1] = arrows[2, beside + 2] = True
         arrows[beside + 3, [beside + 1, beside + 2]] = True
-        return layered(arrows).places
+        return layered(arrows).centres
 
     free, full = layout(4), layout(5)  # a layer of so few boxes holds five
     assert free[7][1] == free[1][1] > free[0][1]

@@ -106,6 +106,18 @@ def test_width_grows_with_the_effect_and_opacity_with_the_strength():
     assert 0.2 < pale < half < full == 1.0
 
 
+def test_arrows_of_hidden_causes_are_dotted_and_said_so():
+    hidden, tied = Stroke(0, 1, tied=True, hidden=True), Stroke(0, 1, tied=True)
+    dotted, dashed = stroke_curve(hidden, DOWN), stroke_curve(tied, DOWN)
+    assert dotted.dashes[0] < dashed.dashes[0]
+    assert stroke_curve(Stroke(0, 1), DOWN).dashes is None
+    words = {"hidden": "a hidden common cause could explain it", "tied": "direction near a tie"}
+    said = {name: [word for _, word in stroke_samples(some)] for name, some in (("hidden", [hidden]), ("tied", [tied]))}
+    assert words["hidden"] in said["hidden"]
+    assert words["tied"] not in said["hidden"]
+    assert words["tied"] in said["tied"]
+
+
 def test_near_ties_are_dashed_and_lines_have_no_head():
     assert stroke_curve(Stroke(0, 1, tied=True), DOWN).dashed
     assert not stroke_curve(Stroke(0, 1), DOWN).dashed

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import kurtosis
 
 import ordag
-from ordag.evidence.finding import Finding
+from ordag.assess.finding import Finding
 from ordag.show.charts import MOST_BINS, MOST_POINTS, OF_MOMENTS, charts, histograms
 
 SHARES = ("standardising", "units", "logarithms")

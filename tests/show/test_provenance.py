@@ -66,7 +66,7 @@ def known_in(folder: Path, fit: ordag.Fit, origin: Origin) -> Path:
 REPLAY = """
 import contextlib, io, json, os, shlex, sys
 from ordag.cli import main
-from ordag.evidence import forecast
+from ordag.assess import forecast
 
 forecast.MOST_TABLES = 4  # of the verdict, which is not compared
 for folder, code, command in json.load(sys.stdin):
@@ -103,6 +103,7 @@ def replayed(*asked: tuple[ordag.Fit, Origin, Path]) -> None:
             assert numbers(json.loads(told)) == wanted, task
 
 
+@pytest.mark.thorough
 @pytest.mark.system
 def test_both_give_the_same_answer(tmp_path):
     asked = []

@@ -12,7 +12,7 @@ import pytest
 from looks import ACTING, KINDS, fit_of
 
 import ordag
-from ordag.assumptions.check import check_fit
+from ordag.checking import check_fit
 from ordag.common.words import harmless
 from ordag.errors import SettingError
 from ordag.show.document import document

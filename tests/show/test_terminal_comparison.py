@@ -105,6 +105,20 @@ def test_what_a_method_refuses_is_said_and_the_others_stand(comparison):
     assert "Adjacent pairs in common" not in lines
 
 
+def test_a_warning_of_several_methods_is_said_once(comparison):
+    def telling(outcome, *sentences):
+        return replace(outcome, fit=replace(outcome.fit, warnings=sentences))
+
+    pooled, cvs, *others = comparison.outcomes
+    some = (telling(pooled, "All say.", "Two say."), telling(cvs, "Two say.", "All say.", "All say."))
+    every = some + tuple(telling(one, "All say.") for one in others)
+    lines = lines_of(print_comparison, replace(comparison, outcomes=every), "t")
+    assert [line for line in lines if "say." in line] == [
+        "Warning All say.",
+        f"{pooled.method}, {cvs.method}: Two say.",
+    ]
+
+
 def test_long_lists_end_with_how_many_more_there_are(comparison, monkeypatch):
     monkeypatch.setattr(module, "MOST_ROWS", 1)
     full = Dag(NAMES, np.triu(np.ones((6, 6), dtype=bool), 1))

@@ -10,11 +10,11 @@ from looks import ACTING, lines_of, rows
 from rich.cells import cell_len
 
 from ordag import Moments
-from ordag.assumptions.check import TITLES
-from ordag.assumptions.check import check as diagnose
+from ordag.assess.finding import LEVELS, Finding
+from ordag.assess.verdict import TIERS, Verdict
+from ordag.checking import TITLES
+from ordag.checking import check as diagnose
 from ordag.common.words import harmless
-from ordag.evidence.finding import LEVELS, Finding
-from ordag.evidence.verdict import TIERS, Verdict
 from ordag.show.terminal import STYLES, print_diagnosis, print_verdict
 
 

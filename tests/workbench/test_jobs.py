@@ -70,7 +70,7 @@ def test_files_have_the_support_that_the_page_shows(client):
 def test_a_check_is_that_of_the_library(client):
     news, last = lines(client.post("api/jobs/check", json={"state": state(settings={"alpha": 0.02})}))
     fit = ordag.learn("marks", "cvs", alpha=0.02, forecast=200)
-    expected = ordag.assumptions.check.check_fit(fit, alpha=0.02)
+    expected = ordag.checking.check_fit(fit, alpha=0.02)
     told = {one["key"]: one for one in last["result"]["findings"]}
     assert {key: one["sentence"] for key, one in told.items()} == {
         one.key: one.sentence.replace(" %", "\u00a0%") for one in expected.findings

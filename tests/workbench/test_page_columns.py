@@ -93,6 +93,7 @@ def test_many_columns_are_searched_and_left_out(bench, tmp_path_factory):
     assert arrows(page) == learned(frame)
 
 
+@pytest.mark.thorough
 def test_two_columns_are_the_least(bench):
     page = bench("marks")
     for name in ("mechanics", "vectors", "algebra"):

@@ -38,6 +38,7 @@ def changed(page):
     return arrows(page)
 
 
+@pytest.mark.thorough
 def test_a_saved_state_opens_again_in_another_tab(bench, tmp_path):
     page = bench("marks")
     found = changed(page)
@@ -151,6 +152,7 @@ def exported(page, form):
     return got.value
 
 
+@pytest.mark.thorough
 def test_exports_have_the_graph_that_is_shown(bench):
     page = bench("marks")
     choose_arrow(page, "algebra", "vectors")
@@ -177,6 +179,7 @@ def test_every_form_comes_out(bench):
         assert exported(page, form).path().stat().st_size > 0 or form == "knowledge"
 
 
+@pytest.mark.thorough
 def test_the_python_code_gives_exactly_this_answer(bench, tmp_path, monkeypatch):
     page = bench("marks", permissions=["clipboard-read", "clipboard-write"])
     found = changed(page)

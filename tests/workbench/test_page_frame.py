@@ -83,6 +83,7 @@ def test_they_are_stacked_on_a_narrow_screen(bench, scheme):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.thorough
 def test_another_unit_turns_arrows_and_nothing_jumps(with_clock):
     page = with_clock("marks")
     before = arrows(page), places(page), camera(page)
@@ -126,6 +127,7 @@ def test_arrows_that_go_and_come_are_pointed_at_for_a_while(with_clock):
     assert "new" in page.locator("#told").inner_text()
 
 
+@pytest.mark.thorough
 def test_undo_and_redo_by_keys_and_buttons(bench):
     page = bench("marks")
     start, at = arrows(page), places(page)
@@ -256,6 +258,7 @@ def test_names_are_text_whatever_they_say(bench, tables):
     assert page.locator("#bench script, #bench b b").count() == 0
 
 
+@pytest.mark.thorough
 def test_two_tabs_do_not_disturb_each_other(bench):
     first, second = bench("marks"), bench("marks")
     held = []
@@ -314,6 +317,7 @@ def test_a_server_that_answers_again_is_no_trouble_any_more(watched, serving):
     one.troubles = [trouble for trouble in one.troubles if "ERR_CONNECTION_REFUSED" not in trouble]
 
 
+@pytest.mark.thorough
 def test_a_server_that_has_ended_is_told_of(watched):
     one, tables = watched(), Tables(2**20)
     tables.start_with("marks", "marks", {})

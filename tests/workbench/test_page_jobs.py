@@ -47,6 +47,7 @@ def support_in_file(page):
     return pd.read_csv(got.value.path()).dropna().set_index(["source", "target"])["support"].to_dict()
 
 
+@pytest.mark.thorough
 def test_resamples_give_support_until_something_changes(bench):
     page = bench("marks")
     method(page, "cvs")
@@ -106,6 +107,7 @@ def test_methods_side_by_side(bench):
     assert form.locator(".old").text_content()
 
 
+@pytest.mark.thorough
 def test_work_says_how_far_it_is_and_can_be_stopped(bench):
     page = bench("marks")
     page.get_by_label("How many resamples").fill("100000")
@@ -165,7 +167,7 @@ def eventually(done):
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize(("work", "data"), [("job", "marks"), thorough("change", "sachs")])
+@pytest.mark.parametrize(("work", "data"), [thorough("job", "marks"), ("change", "sachs")])
 def test_a_closed_tab_ends_its_work(watched, workbench, address, work, data):
     page, other = (watched().open(f"{address}/{TOKEN}/", "#welcome .drop") for _ in range(2))
     for one in (page, other):

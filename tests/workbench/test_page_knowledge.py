@@ -60,6 +60,7 @@ def test_an_arrow_is_turned_round_and_back_forbidden_and_allowed_again(page):
     assert arrows(page) == by_cvs()
 
 
+@pytest.mark.thorough
 def test_a_pair_that_is_not_joined_can_be_required(bench):
     page = bench("marks")
     page.get_by_role("tab", name="matrix").click()

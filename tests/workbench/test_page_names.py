@@ -18,6 +18,7 @@ def learned(frame, method="cvs", **more):
     return set(ordag.learn(frame, method, **more).graph.directed)
 
 
+@pytest.mark.thorough
 def test_names_that_every_object_has_are_names_of_columns(bench, tmp_path):
     path, frame = tmp_path / "inherited.csv", inherited()
     frame.to_csv(path, index=False)

@@ -11,10 +11,11 @@ TEXT = "algebra -> vectors -> mechanics; algebra -> analysis -> statistics"
 
 
 def after_test(page, act):
-    """Do something, and wait for the answer of the server."""
+    """Do something, and wait until the page shows the answer of the server."""
     with page.expect_response(lambda response: response.url.endswith("api/own")) as seen:
         act()
     assert seen.value.ok
+    page.locator("#yours [aria-busy=false]").wait_for()
     page.locator("#yours .stop").wait_for()
 
 

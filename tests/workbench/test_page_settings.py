@@ -50,6 +50,7 @@ def test_every_method_and_setting_gives_what_learn_gives(bench):
         assert arrows(page) == learned(name, penalty=2.0 if penalty == "2" else penalty)
 
 
+@pytest.mark.thorough
 def test_the_verdict_names_the_controls_of_the_page(bench, tmp_path):
     drawn = ordag.simulate("erdos-renyi", 5, 100, seed=7, degree=2, weights=(0.2, 0.5))
     pd.DataFrame(drawn.X, columns=list("abcde")).to_csv(tmp_path / "weak.csv", index=False)
@@ -57,6 +58,16 @@ def test_the_verdict_names_the_controls_of_the_page(bench, tmp_path):
     verdict = page.locator("#verdict-body")
     expect(verdict).to_contain_text("say so with units set to “can be compared” under Method")
     assert page.locator("#set-units option[value=commensurable]").inner_text() == "can be compared"
+    script = """async (sentence) => {
+      const { verdictInPageWords } = await import(document.baseURI + 'browser/settings.js');
+      return verdictInPageWords({ found: [], aside: "", warnings: [], verdict: { sentence, help: "" } }).verdict.sentence;
+    }"""
+    for said, shown in {
+        "Learn with cluster='x' (--cluster x).": "Learn with “ordag explore … --cluster x”.",
+        "With time='d' and lags=1 (--time d --lags 1).": "With “ordag explore … --time d --lags 1”.",
+        "Add it with knowledge (--knowledge), or try.": "Add it under “What you know”, or try.",
+    }.items():
+        assert page.evaluate(script, said) == shown
     method(page, "cvs")
     said = page.locator("#settings-body .about")
     expect(said).to_contain_text("as published with level 0.01")
@@ -128,6 +139,7 @@ def is_forecast(request):
     return request.url.endswith("api/verdict")
 
 
+@pytest.mark.thorough
 def test_the_forecast_comes_when_nothing_changes_and_a_change_ends_that_of_the_state_before(bench, five):
     """It would take time from the answer. Where the change is refused, the forecast is asked for again."""
     page = bench(five)
@@ -154,6 +166,7 @@ def thirty(tmp_path_factory):
     return path
 
 
+@pytest.mark.thorough
 def test_a_search_that_takes_long_says_how_far_it_is_and_can_be_stopped(bench, thirty):
     """The page stays usable meanwhile, and a later change takes the place of the search."""
     page = bench(thirty)

@@ -86,6 +86,7 @@ def reloaded(page):
     return opened(page)
 
 
+@pytest.mark.thorough
 def test_a_reload_brings_back_what_was_chosen(bench):
     page, other = bench("marks"), bench("marks")
     method(page, "cvs")

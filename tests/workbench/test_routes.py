@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from test_state import anything, parts
 
 import ordag
+from ordag.assess.verdict import quick_verdict
 from ordag.data.datasets import DATASETS
-from ordag.evidence.verdict import quick_verdict
 from ordag.show.export import content
 from ordag.workbench import app
 from ordag.workbench.documents import MOST_PATHS
@@ -104,7 +104,7 @@ def test_tables_of_other_kinds_are_read_by_their_ending(client, tmp_path, ending
 @pytest.mark.parametrize(
     ("body", "name", "sentence"),
     [
-        (b"a,b\n1,x\n", "t.csv", "Set aside: b (the same text in every row)"),
+        (b"a,b\n1,x\n", "t.csv", "Set aside: b (the same value in every row)"),
         (b"", "t.csv", "t.csv"),
         (b"\x00\x01", "t.parquet", "t.parquet"),
         (b"a,b\n1,2\n3,\n4,5\n", "t.csv", "3 rows and 2 variables"),
@@ -213,6 +213,7 @@ def test_a_file_that_nobody_waits_for_is_read_no_further(client, workbench, monk
     assert ended.wait(PATIENCE)
 
 
+@pytest.mark.thorough
 def test_large_requests_and_answers_keep_nobody_waiting(client, monkeypatch):
     """What takes long for its size is done in threads, not where all requests come in."""
     seen = []
@@ -290,7 +291,7 @@ def test_answers_are_those_of_the_library(client, name):
     assert arrows(told) == [
         tuple(edge) for edge in zip(fit.edge_columns["source"], fit.edge_columns["target"], strict=True)
     ]
-    assert told["order"] == (list(fit.places) if fit.places else told["order"])
+    assert told["order"] == (list(fit.column_order) if fit.column_order else told["order"])
     assert told["heading"].startswith(fit.method)
     assert told["layout"] is None
     assert told["findings"] == told["data"]["histograms"] == []

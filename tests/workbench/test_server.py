@@ -83,7 +83,7 @@ def explored(run, monkeypatch):
 @pytest.mark.parametrize(
     ("stop", "status", "busy"),
     [
-        pytest.param(signal.SIGINT, 130, True, id="busy-int"),
+        pytest.param(signal.SIGINT, 130, True, id="busy-int", marks=pytest.mark.thorough),
         pytest.param(signal.SIGTERM, 143, False, id="idle-term"),
         pytest.param(signal.SIGTERM, 143, True, id="busy-term", marks=pytest.mark.thorough),
         pytest.param(signal.SIGINT, 130, False, id="idle-int", marks=pytest.mark.thorough),
@@ -116,6 +116,7 @@ def test_it_answers_and_ends_when_told_to(start, stop, status, busy):
     wait_until(lambda: not any(map(alive, children)))
 
 
+@pytest.mark.thorough
 def test_work_ends_with_its_tab_with_its_worker_and_with_the_server(start):
     """A tab that is closed stops no work but its own, a worker that is killed is said, and a server leaves no process."""
     process, address = start("marks", "--no-browser")

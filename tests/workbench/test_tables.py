@@ -141,7 +141,7 @@ def test_a_fit_weighs_its_matrices_its_sample_and_its_resamples():
     alone = 8 * 5**2 + numbers_of(fit.profile) + OTHER_NUMBERS
     assert _weight(fit) == alone
     resampled = ordag.learn("marks", "cvs", bootstrap=3, seed=1, workers=1)
-    assert _weight(resampled) == alone + 12 * 5**2 + resampled.support.places.size
+    assert _weight(resampled) == alone + 12 * 5**2 + resampled.support.positions.size
 
 
 def test_a_built_in_table_is_not_a_file_with_its_name_and_bytes():

@@ -10,8 +10,7 @@ from budgets import tries
 from oracles import evidence as oracle
 
 import ordag
-from ordag.evidence.common_factor import common_factor
-from ordag.evidence.factor_model import LEAST_UNIQUENESS, factor_model
+from ordag.assess.common_factor import LEAST_UNIQUENESS, common_factor, factor_model
 
 QUICK = {"pooled": {"draws": 0}, "cvs": {}}
 """The graph counts here, and no probabilities."""

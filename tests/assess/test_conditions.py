@@ -8,7 +8,7 @@ from budgets import tries
 from scipy.stats import f as fisher
 
 import ordag
-from ordag.evidence.conditions import differing_equations
+from ordag.assess.conditions import differing_equations
 
 
 def table(seed, *, side_effect=0.0):

@@ -9,12 +9,11 @@ from oracles import rows as oracle
 from scipy.stats import f as f_distribution
 
 import ordag
-from ordag.evidence.cautions import cautions
-from ordag.evidence.copies import duplicates, filled_in
-from ordag.evidence.dependence import CURVE, SURE, blocks, grouping, levels, row_memory, several, sort_keys
-from ordag.evidence.influence import deciding_row
-from ordag.evidence.populations import mixture, normal_scores, spread, two_groups, two_models, valley
-from ordag.evidence.rows import CHECKS, Sample, row_cautions
+from ordag.assess.cautions import cautions
+from ordag.assess.dependence import CURVE, SURE, blocks, grouping, levels, row_memory, several, sort_keys
+from ordag.assess.influence import deciding_row
+from ordag.assess.populations import mixture, normal_scores, spread, two_groups, two_models, valley
+from ordag.assess.rows import CHECKS, Sample, duplicates, filled_in, row_cautions
 from ordag.learners.found import Found
 
 
@@ -175,7 +174,7 @@ def test_the_farthest_of_ordinary_rows_is_not_left_out(monkeypatch):
     random = np.random.default_rng(12)
     tables = [model(random, 60, 4, degree=3.0, weights=(0.8, 1.0)) for _ in range(20)]
     asked = []
-    monkeypatch.setattr("ordag.evidence.influence._kept", lambda found, X, without: asked.append(without) or 1.0)
+    monkeypatch.setattr("ordag.assess.influence._kept", lambda found, X, without: asked.append(without) or 1.0)
     for X in tables:
         assert deciding_row(ordag.learn(X, "cvs")) is None
     assert len(asked) <= 4  # one in twenty lies out by chance
@@ -215,14 +214,23 @@ def test_groups_by_code_are_those_of_the_oracle():
     X = np.random.default_rng(12).permutation(in_clusters(clusters=12, size=10, p=4))
     codes, counts = levels(X)
     found = grouping(codes, counts)
+    left = [oracle.left_after(codes[:, 4], codes[:, j].astype(float), CURVE) for j in range(4)]
     values = [
-        oracle.intraclass_correlation(
-            oracle.left_after(codes[:, 4], codes[:, j].astype(float), CURVE), codes[:, 4], CURVE
-        )
-        for j in range(4)
+        min(oracle.intraclass_correlation(e, codes[:, 4], CURVE), oracle.correlation_by_steps(e, codes[:, 4]))
+        for e in left
     ]
     assert (found.column, found.groups) == (4, 12)
     assert found.alike == pytest.approx(sorted(values)[-several(4)], abs=1e-6)
+
+
+def test_a_curve_that_no_polynomial_follows_makes_no_groups():
+    random = np.random.default_rng(5)
+    size = random.integers(0, 100, 4000)
+    wave = np.sin(size / 5.0)
+    X = np.column_stack([size, wave + 0.5 * random.standard_normal(4000), wave + 0.5 * random.standard_normal(4000)])
+    assert grouping(*levels(X)) is None
+    X[:, 0] = random.permutation(100)[size]
+    assert grouping(*levels(X)).groups == 100
 
 
 def test_groups_are_named_only_where_chance_would_hardly_make_them_in_any_column():
@@ -363,6 +371,22 @@ def test_the_caution_on_dependent_rows_names_the_columns_that_help():
         assert wanted[kind] in caution.advice, kind
         finding = fit.check(draws=1)["dependent_rows"] if kind == "panel" else None
         assert finding is None or wanted[kind] in finding.sentence
+
+
+@pytest.mark.filterwarnings("ignore::ordag.errors.ColumnWarning")
+def test_the_caution_on_groups_of_rows_names_the_categories_that_may_tell():
+    rng = np.random.default_rng(2)
+    kind = np.repeat([0, 1], 100)
+    table = {"a": 6 * kind + rng.standard_normal(200), "b": 6 * kind + rng.standard_normal(200)}
+    advice = {}
+    for categories in ([], ["the kind"], ["the kind", "place"]):
+        data = pd.DataFrame({**table, **{name: np.where(kind, "x", "y") for name in categories}})
+        (caution,) = [one for one in cautions(ordag.learn(data, draws=0)) if one.key == "groups_of_rows"]
+        advice[len(categories)] = caution.advice
+    assert advice[0].startswith("If a column says which group")
+    assert advice[1].startswith("If the kind says")
+    assert "(--environment 'the kind')" in advice[1]
+    assert advice[2].startswith("If the kind, or place, says")
 
 
 def test_blocks_of_rows_are_repeated_measures_only_if_something_rises_in_each():

@@ -8,9 +8,9 @@ import scipy.stats
 from budgets import tries
 
 import ordag
+from ordag.assess.scale import scale_finding, scale_of
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
-from ordag.evidence.scale import scale_finding, scale_of
 
 X = ordag.simulate("erdos-renyi", 6, 400, seed=1, degree=3).X
 UNIT = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -96,6 +96,32 @@ def test_one_standardised_pair_among_many_is_no_tier_but_a_warning():
     scale = scale_of(moments)
     assert scale.kind == ""
     assert scale_finding(moments, scale).level == "warning"
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (
+            UNIT * [10, 15, 10, 15, 15, 10],
+            "All columns share their variance with others to four digits, as after standardising",
+        ),
+        (
+            np.column_stack([UNIT[:, :3], X[:, 3:] * [5, 9, 7]]),
+            "3 of 6 columns share their variance with others to four digits",
+        ),
+        (UNIT, "All columns have the same variance up to a factor of 1.05, as after standardising"),
+        (RANGE, "All columns run from the same lowest to the same highest value"),
+        (X / np.abs(X).max(axis=0), "All columns have the same largest absolute value"),
+        (QUARTILES, "All columns have median 0 and the same interquartile range"),
+        (DEVIATION, "All columns have median 0 and the same median absolute deviation"),
+    ],
+)
+def test_what_a_scaling_looks_like_is_said(rows, said):
+    moments = Moments.from_rows(rows)
+    found = scale_finding(moments, scale_of(moments, Profile.of(rows)))
+    assert found.level == "warning"
+    assert found.sentence.startswith(said)
+    assert found.sentence.endswith(": their variances say nothing about directions.")
 
 
 @pytest.mark.parametrize(("factor", "level"), [(1.2, "look"), (1.3, "fine")])

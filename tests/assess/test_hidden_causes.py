@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import ordag
-from ordag.evidence.cautions import cautions
-from ordag.evidence.finding import Caution
-from ordag.evidence.hidden_causes import (
+from ordag.assess.cautions import cautions
+from ordag.assess.finding import Caution
+from ordag.assess.hidden_causes import (
     ADVICE,
     LOOK,
     NEARLY,
@@ -77,10 +77,10 @@ def test_it_is_a_caution_and_a_warning():
 def test_the_reason_that_takes_most_arrows_comes_first(monkeypatch):
     _, fit = table_and_fit()
     rows = Caution("influence", "One row decides.", "Check it.", "one row decides")
-    monkeypatch.setattr("ordag.evidence.cautions.row_cautions", lambda found, hasty: [rows])
+    monkeypatch.setattr("ordag.assess.cautions.row_cautions", lambda found, hasty: [rows])
     for share, first in ((0.6, "hidden_causes"), (0.4, "influence")):
         hidden = Caution("hidden_causes", "A hidden cause.", ADVICE, "hidden causes", share)
-        monkeypatch.setattr("ordag.evidence.cautions.hidden_caution", lambda found, hidden=hidden: hidden)
+        monkeypatch.setattr("ordag.assess.cautions.hidden_caution", lambda found, hidden=hidden: hidden)
         assert cautions(fit)[0].key == first
 
 

@@ -11,16 +11,16 @@ import scipy.stats
 from budgets import thorough, tries
 
 import ordag
-from ordag.assumptions.equations import f_test_of_added
-from ordag.assumptions.normality import mardia
-from ordag.assumptions.sorting import r_squared, sortability
-from ordag.assumptions.stability import agreement
+from ordag.assess import forecast
+from ordag.assess.equal_variances import bartlett, detectable_ratio, equality_test, untestable
+from ordag.assess.equations import f_test_of_added
+from ordag.assess.influence import distances, tail
+from ordag.assess.normality import mardia
+from ordag.assess.sorting import r_squared, sortability
+from ordag.assess.stability import agreement
+from ordag.assess.verdict import _every_direction, quick_verdict, spread_sentence
 from ordag.common.words import share
 from ordag.data.moments import Moments
-from ordag.evidence import forecast
-from ordag.evidence.equal_variances import bartlett, detectable_ratio, equality_test
-from ordag.evidence.influence import distances, tail
-from ordag.evidence.verdict import quick_verdict, spread_sentence
 from ordag.model import LinearSEM, identifiability
 
 
@@ -370,3 +370,35 @@ def test_published_networks_are_named_where_units_decide():
 def test_the_spread_of_the_error_variances_is_said_of_those_that_are_compared(compared, groups, words):
     result = SimpleNamespace(spread=3.0, compares_variances=compared)
     assert spread_sentence(SimpleNamespace(result=result, settings={"groups": groups})).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "The direction is"), (2, "Both directions are"), (3, "All 3 directions are")]
+)
+def test_every_direction_is_counted(count, said):
+    assert _every_direction(count) == said
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "settings", "said"),
+    [
+        (
+            60,
+            200,
+            {},
+            "60 rows are too few for 200 variables, and the parents that they do not show make error variances unequal",
+        ),
+        (200, 210, {}, ""),
+        (20, 5, {}, ""),
+        (
+            200,
+            5,
+            {"variance": "shrinkage"},
+            "not available with variance='shrinkage', which draws the error variances apart",
+        ),
+        (200, 5, {"variance": "splines"}, "not available with variance='splines', whose equations need not be linear"),
+    ],
+)
+def test_why_equal_error_variances_cannot_be_tested(n, p, settings, said):
+    recipe = SimpleNamespace(linear=settings.get("variance") != "splines")
+    assert untestable(SimpleNamespace(n=n, names=range(p), recipe=recipe, settings=settings)) == said

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ordag
+from ordag.assess.scale import turning_factors
 from ordag.data.moments import Moments
-from ordag.evidence.turning import turning_factors
 from ordag.model import LinearSEM
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import pearsonr
 
 import ordag
-from ordag.assumptions.clusters import Correlation
+from ordag.assess.clusters import Correlation
 from ordag.data.table import Table
 
 

@@ -14,17 +14,17 @@ from budgets import THOROUGH, thorough, tries
 from click.testing import CliRunner
 
 import ordag
-from ordag.assumptions.check import Diagnosis, check_fit, usual_draws
-from ordag.assumptions.check import check as diagnose_any
-from ordag.assumptions.equations import f_test_of_added, independence_finding
-from ordag.assumptions.sorting import sorting_finding
-from ordag.assumptions.stability import Baseline, Survival, influence_finding
+from ordag.assess.equations import f_test_of_added, independence_finding
+from ordag.assess.finding import Finding
+from ordag.assess.sorting import sorting_finding
+from ordag.assess.stability import Baseline, Survival, influence_finding
+from ordag.assess.verdict import quick_verdict
+from ordag.checking import Diagnosis, check_fit, usual_draws
+from ordag.checking import check as diagnose_any
 from ordag.cli.check import check
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.errors import MissingValuesError, SettingError
-from ordag.evidence.finding import Finding
-from ordag.evidence.verdict import quick_verdict
 
 diagnose = partial(diagnose_any, method="cvs")
 
@@ -546,7 +546,7 @@ def test_the_class_to_which_error_variances_say_nothing_is_the_same_in_other_uni
         baseline = Baseline.of(one)
         for seed in range(3):
             factors = 10.0 ** np.random.default_rng(seed).uniform(-1, 1, len(one.names))
-            anew = baseline.again(baseline.scaled(factors))
+            anew = baseline.learn(baseline.scaled(factors))
             np.testing.assert_array_equal(anew.compelled.source, one.compelled.source)
             np.testing.assert_array_equal(baseline.rescaled(factors), anew.graph.adjacency)
 

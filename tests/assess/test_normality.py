@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import chi2, kstest, norm, normaltest
 
-from ordag.assumptions.normality import (
+from ordag.assess.normality import (
     columns_finding,
     kurtosis_test,
     mardia,

@@ -5,7 +5,7 @@ import pytest
 
 import ordag
 from ordag import Moments
-from ordag.assumptions.missing_values import little_test
+from ordag.assess.missing_values import little_test
 from tests.oracles.missing import little
 
 
@@ -31,6 +31,7 @@ def test_one_pattern_is_not_tested():
     assert little_test(X, X.mean(axis=0), np.cov(X.T)) is None
 
 
+@pytest.mark.slow
 def test_holes_that_depend_on_another_column_are_noticed():
     X = holed(2, n=400, share=0.0)
     X[X[:, 1] > 0.7, 0] = np.nan
@@ -40,6 +41,7 @@ def test_holes_that_depend_on_another_column_are_noticed():
     assert "complete rows.)" in ordag.check(X)["mardia"].sentence
 
 
+@pytest.mark.slow
 def test_nothing_is_said_without_holes_and_of_rows_that_were_left_out():
     assert "missing_values" not in {one.key for one in ordag.check(holed(3, share=0.0)).findings}
     assert ordag.check(holed(3), missing="drop")["missing_values"].level == "unchecked"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from oracles import evidence as oracle
 
 import ordag
-from ordag.evidence.arrows import arrow_columns, arrow_ends, arrow_reasons
-from ordag.evidence.steps import step_columns, step_evidence
+from ordag.assess.arrows import arrow_columns, arrow_ends, arrow_reasons
+from ordag.assess.steps import step_columns, step_evidence
 from ordag.graph.cpdag import to_cpdag
 from ordag.graph.links import NO_LINKS, Links
 from ordag.learners.cvs import CvsSettings
@@ -174,8 +174,8 @@ def test_of_many_variables_a_few_that_are_tied_are_listed(monkeypatch):
     fit = ordag.learn(np.random.default_rng(0).standard_normal((60, 30)), "cvs")
     every = fit.step_columns
     assert "tied_more" not in every
-    monkeypatch.setattr("ordag.evidence.steps.LISTED_UP_TO", 29)
-    monkeypatch.setattr("ordag.evidence.steps.LISTED", 5)
+    monkeypatch.setattr("ordag.assess.steps.LISTED_UP_TO", 29)
+    monkeypatch.setattr("ordag.assess.steps.LISTED", 5)
     some = step_columns(fit)
     assert max(some["tied_more"]) > 0
     for group, first, more in zip(every["tied"], some["tied"], some["tied_more"], strict=True):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import ordag
-from ordag.evidence.finding import Caution
-from ordag.evidence.forecast import Expected
-from ordag.evidence.verdict import Verdict, in_short
+from ordag.assess.finding import Caution
+from ordag.assess.forecast import Expected
+from ordag.assess.verdict import Verdict, in_short
 
 SENTENCE = re.compile(r"\.(?: |$)")
 

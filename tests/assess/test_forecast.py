@@ -9,16 +9,16 @@ import pytest
 from budgets import crossed, thorough
 
 import ordag
+from ordag.assess import forecast as forecasts
+from ordag.assess.forecast import Expected, expected, forecast, usual_count
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.errors import SettingError
-from ordag.evidence import forecast as forecasts
-from ordag.evidence.forecast import Expected, expected, forecast, usual_count
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.cvs_stack import NUMBERS_PER_STACK, cvs_stack, stack_size, stackable
 from ordag.learners.methods import METHODS, learn_from
 from ordag.resampling.replicates import Job, Replicate
-from ordag.resampling.resamplers import RowResampler, WishartResampler
+from ordag.resampling.resamplers import HalfResampler, RowResampler, WishartResampler
 
 
 def shares(found, truth):
@@ -88,6 +88,14 @@ def test_probabilities_say_how_many_arrows_are_wrong():
     unweighed = ordag.learn("marks", "pooled", draws=0)
     assert expected(unweighed) is None
     assert expected(unweighed, 10).replicates == 10
+
+
+def test_what_probabilities_say_is_their_mean_over_the_arrows():
+    fit = ordag.learn(ordag.simulate("chain", 3, 60, seed=3).X, draws=16)
+    there, said = fit.graph.adjacency, fit.verdict.expected
+    arrows, joined = fit.probabilities.arrows, fit.probabilities.joined
+    assert said.wrong == pytest.approx(1.0 - arrows[there].mean())
+    assert 0.0 < said.turned == pytest.approx(arrows.T[there].sum() / joined[there].sum())
 
 
 def test_shares_are_counted_of_the_edges_that_are_there():
@@ -172,6 +180,10 @@ SETTINGS = [
 ]
 
 
+def one_by_one(job, count):
+    return [job._one(k, job._drawn(k)) for k in range(count)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("settings", "p"), crossed(SETTINGS, [2, 3, 9, 30]))
 def test_a_stack_learns_what_one_table_after_the_other_gives(p, settings):
@@ -179,13 +191,25 @@ def test_a_stack_learns_what_one_table_after_the_other_gives(p, settings):
     base = Moments.from_rows(drawn.X)
     recipe = CvsSettings(**settings)
     assert stackable(recipe, 200, p)
-    for resampler in (WishartResampler(base), RowResampler.of(drawn.X, base)):
+    for resampler in (WishartResampler(base), RowResampler.of(drawn.X, base), HalfResampler(base, drawn.X, 120)):
         job = Job(resampler, np.random.SeedSequence(2), recipe, "effects")
-        for together, alone in zip(job.run(range(12)), map(job._one, range(12)), strict=True):
+        for together, alone in zip(job.run(range(12)), one_by_one(job, 12), strict=True):
             assert np.array_equal(together.arrows, alone.arrows)
-            assert np.array_equal(together.places, alone.places)
+            assert np.array_equal(together.positions, alone.positions)
             assert together.weights == pytest.approx(alone.weights)
             assert together.effects[1] == pytest.approx(alone.effects[1])
+
+
+@pytest.mark.parametrize("rows", [120, 9])
+def test_samples_are_learned_from_by_their_own_number_of_rows(rows):
+    """Halves together as halves; where half of the rows are too few, or samples differ in rows, one by one."""
+    X = ordag.simulate("erdos-renyi", 5, rows, seed=1, degree=2).X
+    job = Job(HalfResampler(Moments.from_rows(X), X, rows), np.random.SeedSequence(2), CvsSettings(), "weights")
+    expected = one_by_one(job, 12)
+    assert [one.failure is None for one in expected] == [rows > 10] * 12
+    assert [(one.arrows.tolist(), one.failure) for one in job.run(range(12))] == [
+        (one.arrows.tolist(), one.failure) for one in expected
+    ]
 
 
 def test_what_has_too_few_digits_goes_the_exact_way():
@@ -197,7 +221,9 @@ def test_what_has_too_few_digits_goes_the_exact_way():
     job = Job(WishartResampler(base), np.random.SeedSequence(1), CvsSettings(), "graph")
     roots = np.stack([job.resampler.moments(k, np.random.SeedSequence(k)).R for k in range(4)])
     assert not cvs_stack(roots, 200, CvsSettings()).sound.any()
-    assert [one.places.tolist() for one in job.run(range(4))] == [job._one(k).places.tolist() for k in range(4)]
+    assert [one.positions.tolist() for one in job.run(range(4))] == [
+        one.positions.tolist() for one in one_by_one(job, 4)
+    ]
 
 
 @pytest.mark.parametrize(
