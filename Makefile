@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PEERS = .venv-peers
-# pip, or uv where it is installed: the same packages, sooner.
-INSTALL = $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
-# Processes that run unit tests, one for every core; system tests have one more, because many wait for a browser, a server or a worker.
+# pip, or uv where it is installed: the same packages, sooner. Bytecode is made here, not by several test processes at a time.
+INSTALL = $(if $(shell command -v uv),uv pip install --quiet --compile-bytecode --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
+# Processes that run unit tests, one for every core; system tests have one more, and both kinds together two, because many wait for a browser,
+# a server or a worker.
 JOBS ?= $(shell $(PYTHON) -c "import os; print(min(8, os.cpu_count() or 1))")
 # Of system tests, those that `make test` runs; KIND=thorough for the long ones.
 KIND = not thorough
@@ -47,7 +48,7 @@ check: $(VENV)/.installed-dev
 	HYPOTHESIS_PROFILE=quick $(BIN)/python $(TESTS)$(JOBS) -m "not system and not slow and not thorough"
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python $(TESTS)$(shell expr $(JOBS) + 1) -m "not thorough"
+	$(BIN)/python $(TESTS)$(shell expr $(JOBS) + 2) -m "not thorough"
 
 unit: $(VENV)/.installed-dev
 	$(BIN)/python $(TESTS)$(JOBS) -m "not system and not thorough"

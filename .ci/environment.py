@@ -38,7 +38,7 @@ def environment(version: str) -> Path:
         shutil.rmtree(folder, ignore_errors=True)
         uv("venv", "--python", interpreter, str(folder))
         (folder / "lock.txt").write_text(lock, encoding="utf-8")
-        uv("pip", "install", "--python", str(python), "-r", str(folder / "lock.txt"))
+        uv("pip", "install", "--compile-bytecode", "--python", str(python), "-r", str(folder / "lock.txt"))
         (folder / "complete").touch()
     return python
 

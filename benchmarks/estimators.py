@@ -202,9 +202,11 @@ def curved_scores(design: Curved, seed: int) -> list[float]:
         variance = "regression" if design.regressor is None else design.regressor
         fit, seconds = timed(ordag.learn, X, "cvs", variance=variance)
         tested = design.p <= 10 and design.graph == "chain" and design.regressor is None
-        of_rows = f1(by_distance_correlation(X, fit.places), truth) if tested else np.nan
+        of_rows = f1(by_distance_correlation(X, fit.column_order), truth) if tested else np.nan
         linear = ordag.learn(X, "cvs")
-        taus = [tau(np.array(order), truth) for order in (fit.places, linear.places, np.argsort(X.var(axis=0)))]
+        taus = [
+            tau(np.array(order), truth) for order in (fit.column_order, linear.column_order, np.argsort(X.var(axis=0)))
+        ]
         found = [f1(one.graph.adjacency, truth) for one in (fit, linear)]
         return [taus[0], found[0], of_rows, taus[1], found[1], taus[2], seconds]
 

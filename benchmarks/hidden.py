@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_limits
 
 import ordag
 from benchmarks.timing import table
+from ordag.assess.hidden_causes import hidden_causes, hidden_caution
 from ordag.common.arrays import Array
-from ordag.evidence.hidden_causes import hidden_causes, hidden_caution
 
 TABLES = 40
 SCALES = ("× 5", "equal", "standardised")

@@ -74,6 +74,9 @@ class Recorder:
             merge(files, self.fixtures[test.split("::")[0]])
         part = {
             "seconds": {test: self.seconds[test] for test in self.lines},
+            "text": {
+                file: (Path(SOURCE) / file).read_text(encoding="utf-8") for file in set().union(*self.lines.values())
+            },
             "lines": {test: {file: f"{mask:x}" for file, mask in files.items()} for test, files in self.lines.items()},
         }
         folder = ROOT / ".mutants"

@@ -1,6 +1,7 @@
 """Change the source in one place at a time, and count how many of the changes the tests notice: `make mutants`.
 
 1. Every test runs once; `tools/line_recorder.py` records which lines each of them executes, and how long it takes.
+   `--recorded` takes what was recorded before: lines that have moved since then are found again.
 2. Mutants are drawn by a seed, room by room: a comparison turned, + for −, a constant moved, a statement left out, two arguments
    exchanged, a condition negated.
 3. Each mutant runs with the tests that execute its line until one fails: the one that failed before, then those in files of the same
@@ -19,6 +20,8 @@ import argparse
 import ast
 import atexit
 import copy
+import difflib
+import gc
 import importlib.machinery
 import json
 import os
@@ -62,8 +65,11 @@ LEAST_PER_ROOM = 14
 
 PRELOADED = (
     "numpy scipy.linalg scipy.stats scipy.optimize scipy.special scipy.sparse pandas pyarrow.csv pyarrow.parquet pyarrow.dataset "
-    "sklearn.base sklearn.linear_model networkx narwhals joblib numba click rich.console matplotlib.figure pytest"
+    "sklearn.base sklearn.linear_model networkx narwhals joblib numba click rich.console matplotlib.figure pytest hypothesis.extra.numpy"
 ).split()
+
+UNUSED = "--assert=plain -p no:cacheprovider -p no:xdist -p no:anyio -p no:unraisableexception".split()
+"""Words that leave out what a process of a mutant does not need, and would take half of its time."""
 
 COMPARISONS = {
     ast.Lt: (ast.LtE, ast.Gt),
@@ -234,6 +240,25 @@ class Row:
         return self.outcome in ("killed", "timeout")
 
 
+def moved_lines(before: str, path: Path) -> Callable[[int], int]:
+    """Return a function from lines recorded in this text to those of the file now; a changed line counts as any of those it became."""
+    after = path.read_text(encoding="utf-8") if path.exists() else ""
+    if before == after:
+        return lambda mask: mask
+    old, new = before.splitlines(), after.splitlines()
+    blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+
+    def moved(mask: int) -> int:
+        found = 0
+        for kind, start, stop, first, last in blocks:
+            own = mask >> start + 1 & (1 << stop - start) - 1
+            if own:
+                found |= (own if kind == "equal" else (1 << last - first) - 1) << first + 1
+        return found
+
+    return moved
+
+
 @dataclass
 class Recording:
     """Which lines each test executes, and how long it takes."""
@@ -249,8 +274,9 @@ class Recording:
         for path in sorted(RECORDS.glob("lines-*.json"), key=lambda path: path.stat().st_mtime):  # the last one counts
             part = json.loads(path.read_text(encoding="utf-8"))
             seconds |= part["seconds"]
+            moved = {file: moved_lines(text, SOURCE / file) for file, text in part["text"].items()}
             for test, files in part["lines"].items():
-                lines[test] = {file: int(mask, 16) for file, mask in files.items()}
+                lines[test] = {file: moved[file](int(mask, 16)) for file, mask in files.items()}
         return cls(seconds, lines, budget)
 
     def tests_for(self, mutant: Mutant, first: str | None = None) -> list[list[str]]:
@@ -315,7 +341,7 @@ def start(mutant: Mutant, tests: list[str], log: Path, limit: int = 0) -> int:
                 break
         import pytest
 
-        status = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--tb=line", f"--timeout={HANGS}", *tests]))
+        status = int(pytest.main(["-x", "-q", *UNUSED, "--tb=line", f"--timeout={HANGS}", *tests]))
     except BaseException as error:
         print(repr(error))
     finally:
@@ -450,8 +476,10 @@ def main() -> None:
     os.environ.setdefault("MPLBACKEND", "agg")
     tempfile.tempdir = tempfile.mkdtemp(prefix="ordag-mutants-")  # of tests that end in the middle, without a look back
     atexit.register(shutil.rmtree, tempfile.tempdir, ignore_errors=True)
+    sys.dont_write_bytecode = False
     for name in PRELOADED:
         importlib.import_module(name)
+    gc.freeze()  # so that no process of a mutant looks at all of this again
     nothing = Mutant("common/words.py", "", "nothing", "", "", 0, 0)
     if left := os.waitstatus_to_exitcode(
         os.waitpid(start(nothing, ["tests/test_words.py"], RECORDS / "log-nothing.txt"), 0)[1]

@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 import ordag
 from benchmarks.honesty.kinds import BROKEN, KINDS
 from benchmarks.honesty.run import COUNTED
-from ordag.evidence.cautions import cautions
-from ordag.evidence.influence import lies_out
+from ordag.assess.cautions import cautions
+from ordag.assess.influence import lies_out
 
 MOST_COLUMNS = 50
 
