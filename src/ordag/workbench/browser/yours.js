@@ -77,7 +77,7 @@ export function createYours(box, bench) {
   function paint() {
     back.hidden = !before.length;
     stop.hidden = !found;
-    answer.ariaBusy = "false";
+    answer.setAttribute("aria-busy", "false");
   }
 
   /** Test the graph, after one change of it. */
@@ -86,7 +86,7 @@ export function createYours(box, bench) {
     asking = new AbortController();
     const { signal } = asking,
       had = text.value;
-    answer.ariaBusy = "true";
+    answer.setAttribute("aria-busy", "true");
     try {
       const said = await bench.ask("api/own", { state: bench.state, graph: had, file, ...change }, { signal });
       if (signal.aborted) return;
