@@ -523,7 +523,7 @@ def test_the_call_checks_a_fit_as_the_fit_checks_itself():
 
 
 def test_graphs_are_learned_again_three_times_at_the_least():
-    fit = SimpleNamespace(recipe=SimpleNamespace(seconds=1.0), names=range(50))
+    fit = SimpleNamespace(method_settings=SimpleNamespace(seconds=1.0), names=range(50))
     assert usual_draws(fit) == 3
 
 
@@ -579,7 +579,7 @@ def test_arrows_that_the_class_directs_can_turn_where_no_error_variances_are_com
 def test_fewer_standardised_tables_are_said_to_be_fewer(monkeypatch):
     fit = ordag.learn("marks", "cvs")
     assert "average" not in check_fit(fit)["standardising"].sentence
-    monkeypatch.setattr(type(fit.recipe), "seconds", 0.0005)  # as if it took long
+    monkeypatch.setattr(type(fit.method_settings), "seconds", 0.0005)  # as if it took long
     few = check_fit(fit, draws=None)["standardising"]
     assert few.numbers["draws"] == usual_draws(fit) == 4
     assert "(average of 4)" in few.sentence

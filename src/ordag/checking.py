@@ -58,7 +58,7 @@ from ordag.errors import OrdagError, PrecisionWarning, SettingError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.learners.found import Found
-from ordag.learners.methods import check_settings, recipe_for
+from ordag.learners.methods import check_settings, settings_for
 from ordag.learners.pooled.method import placed_groups
 
 if TYPE_CHECKING:
@@ -221,9 +221,9 @@ def check(
     reading = {"columns": columns, "missing": missing, **reading}
     with warnings.catch_warnings(), way_shown(data, reading):
         table = Table(data, progress=progress, keep=NUMBERS, **reading).warn()
-        recipe = recipe_for(table, method, settings).declared(same_units, groups)
+        method_settings = settings_for(table, method, settings).declared(same_units, groups)
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit's own warnings say it
-        fit = Fit.learned(table, recipe)
+        fit = Fit.learned(table, method_settings)
     kept = table.rows
     rows = None if kept is None else kept.thinned(max(NUMBERS // len(table.names), 1000))
     alpha = settings.get("alpha")
@@ -254,7 +254,7 @@ def check_fit(
             f"method={fit.method!r} gives a class of graphs, which has no equations to check: add orient_by_order='class' "
             "(--orient-by-order), or choose another method."
         )
-    declared, declared_groups = fit.recipe.declared_units
+    declared, declared_groups = fit.method_settings.declared_units
     same_units = declared if same_units is None else same_units
     groups = declared_groups if groups is None else groups
     same_units, announce = bool(same_units), progress or (lambda _: None)
@@ -307,7 +307,7 @@ def check_fit(
 
 def usual_draws(fit: Fit) -> int:
     """Return how many graphs can be learned again in a second or two, from 3 to 20; a search takes longer on changed data."""
-    each = 3.0 * fit.recipe.seconds * (len(fit.names) + 10.0) ** 2
+    each = 3.0 * fit.method_settings.seconds * (len(fit.names) + 10.0) ** 2
     return max(3, min(STARTS, int(1.5 / each)))
 
 
@@ -396,7 +396,7 @@ def _of_present(baseline: Baseline, X: Array, alpha: float) -> dict[str, Callabl
 
 def _guarded(key: str, find: Callable[[], Finding], fit: Found) -> Finding:
     """Run a check; if the data do not allow it, return an unchecked finding with the reason."""
-    if key in LINEAR and not fit.recipe.linear:
+    if key in LINEAR and not fit.method_settings.linear:
         return unchecked(
             key, f"not available with variance={fit.settings['variance']!r}, whose equations need not be linear."
         )

@@ -16,7 +16,7 @@ from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.keywords import Keywords
-from ordag.learners.methods import check_settings, recipe_for
+from ordag.learners.methods import check_settings, settings_for
 from ordag.model.refit import Refit
 from ordag.model.refit import refit as model_refit
 
@@ -79,7 +79,7 @@ def learn(
     reading = {"columns": columns, "transform": transform, "missing": missing, **reading}
     with connected(client), way_shown(data, reading):
         table = Table(data, progress=progress, **reading).warn()
-        return Fit.learned(table, recipe_for(table, method, chosen), forecast_tables=forecast)
+        return Fit.learned(table, settings_for(table, method, chosen), forecast_tables=forecast)
 
 
 def refit(

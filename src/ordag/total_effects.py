@@ -24,7 +24,7 @@ from ordag.data.table import Table
 from ordag.data.way_through import way_shown
 from ordag.errors import DataError, GraphError, SettingError
 from ordag.fit import Fit
-from ordag.learners.methods import check_settings, recipe_for
+from ordag.learners.methods import check_settings, settings_for
 from ordag.model.effects import (
     FEWEST_PATHS,
     KINDS,
@@ -138,11 +138,11 @@ def learned_for_effect(
     check_settings(method, given)
     with way_shown(data, reading):
         table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading).warn()
-        recipe = recipe_for(table, method, given)
-        if seed is not None and hasattr(recipe, "seed"):
+        method_settings = settings_for(table, method, given)
+        if seed is not None and hasattr(method_settings, "seed"):
             own: dict[str, Any] = {"seed": seed}
-            recipe = replace(recipe, **own)
-        fit = Fit.learned(table, recipe)
+            method_settings = replace(method_settings, **own)
+        fit = Fit.learned(table, method_settings)
     _refuse_categories(fit, *pair)
     check_pair(*pair, fit.names)
     directed(fit)
@@ -150,10 +150,10 @@ def learned_for_effect(
         interval is None and replicates is None and fit.probabilities is not None
     ):
         return fit
-    count = fit.recipe.usual_replicates(len(fit.names)) if replicates is None else replicates
-    recipe = fit.recipe if "kicks" in given else fit.recipe.hurried()
+    count = fit.method_settings.usual_replicates(len(fit.names)) if replicates is None else replicates
+    method_settings = fit.method_settings if "kicks" in given else fit.method_settings.hurried()
     return bootstrap_table(
-        table, fit, count, recipe=recipe, seed=0 if seed is None else seed, level=level, workers=workers
+        table, fit, count, settings=method_settings, seed=0 if seed is None else seed, level=level, workers=workers
     )
 
 
@@ -282,9 +282,9 @@ def _from_bootstrap(
     """Intervals over the resamples in whose learned graph there is a path, and the number of resamples."""
     learned, resampled = (fit.fit, fit) if isinstance(fit, Bootstrap) else (fit, fit.support)
     if resampled is None or resampled.level != level or replicates not in (None, resampled.replicates):
-        count = learned.recipe.usual_replicates(len(learned.names)) if replicates is None else replicates
-        recipe = learned.recipe.hurried()
-        resampled = bootstrap_fit(learned, count, seed=seed, level=level, workers=workers, recipe=recipe)
+        count = learned.method_settings.usual_replicates(len(learned.names)) if replicates is None else replicates
+        method_settings = learned.method_settings.hurried()
+        resampled = bootstrap_fit(learned, count, seed=seed, level=level, workers=workers, settings=method_settings)
     if resampled.path_intervals is None:
         raise SettingError(
             f"The effects among {len(learned.names)} variables in {resampled.replicates} resamples do not fit in memory: ask for "

@@ -400,5 +400,5 @@ def test_every_direction_is_counted(count, said):
     ],
 )
 def test_why_equal_error_variances_cannot_be_tested(n, p, settings, said):
-    recipe = SimpleNamespace(linear=settings.get("variance") != "splines")
-    assert untestable(SimpleNamespace(n=n, names=range(p), recipe=recipe, settings=settings)) == said
+    method_settings = SimpleNamespace(linear=settings.get("variance") != "splines")
+    assert untestable(SimpleNamespace(n=n, names=range(p), method_settings=method_settings, settings=settings)) == said

@@ -17,7 +17,7 @@ def cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
     """List the cautions about a graph, worst first; `hasty` leaves out those that take another search."""
     if not found.graph.edge_count:
         return []
-    hidden = hidden_caution(found) if found.recipe.linear else None
+    hidden = hidden_caution(found) if found.method_settings.linear else None
     in_time = time_cautions(found) if found.series is not None else []
     others = [one for one in (conditions_caution(found), hidden) if one is not None]
     beware = [*in_time, *row_cautions(found, hasty=hasty), *others]

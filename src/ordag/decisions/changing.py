@@ -26,7 +26,7 @@ from ordag.errors import ColumnError, SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.graph.graph import arrow
-from ordag.learners.methods import check_settings, recipe_for
+from ordag.learners.methods import check_settings, settings_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -258,7 +258,7 @@ def _learned(first: Moments, second: Moments, method: str, settings: dict[str, A
     R = triangle(np.concatenate([first.R, second.R]))
     mean = (first.n * first.mean + second.n * second.mean) / (first.n + second.n)
     table = Table(Moments(first.n + second.n - 1, mean, first.names, R=R, squared=first.squared or second.squared))
-    return any_dag(Fit.learned(table, recipe_for(table, method, settings)).graph)
+    return any_dag(Fit.learned(table, settings_for(table, method, settings)).graph)
 
 
 def _explained(

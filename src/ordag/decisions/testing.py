@@ -19,7 +19,7 @@ from ordag.decisions.tested_graph import Baseline, GraphTest
 from ordag.errors import DataError, GraphError, SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
-from ordag.learners.methods import recipe_for
+from ordag.learners.methods import settings_for
 from ordag.model.refit import refit
 from ordag.order.sparse import few_rows
 
@@ -156,7 +156,7 @@ def _learned_bic(moments: Moments) -> float | None:
     """Return BIC of the graph that is learned from the moments; None where none is."""
     table = Table(moments)
     try:
-        fit = Fit.learned(table, recipe_for(table, "pooled", {"draws": 0}))
+        fit = Fit.learned(table, settings_for(table, "pooled", {"draws": 0}))
     except DataError:
         return None
     assert isinstance(fit.graph, Dag)
@@ -208,7 +208,7 @@ def _on_other_half(
     X = rows.values
     mixed = np.random.default_rng(seed).permutation(len(X))
     first, second = (Table.of_rows(fit.names, X[half], fit.moments) for half in (mixed[::2], mixed[1::2]))
-    learned = Fit.learned(first, fit.recipe)
+    learned = Fit.learned(first, fit.method_settings)
     return _tested(learned.graph, None, second.moments, level, compare, seed)
 
 

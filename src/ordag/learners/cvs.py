@@ -229,7 +229,7 @@ def cvs(
     moments = ordering.moments
     later, earlier = selection.edges
     return Found(
-        recipe=settings,
+        method_settings=settings,
         moments=moments,
         graph=Dag.known_acyclic_edges(moments.names, ordering.order[earlier], ordering.order[later]),
         result=SelectedParents(selection),
@@ -284,7 +284,7 @@ def _with_experiments(table: Table, settings: CvsSettings, known: Constraints | 
     )
     later, earlier = selection.edges
     return Found(
-        recipe=settings,
+        method_settings=settings,
         moments=moments,
         graph=Dag.known_acyclic_edges(moments.names, order[earlier], order[later]),
         result=SelectedParents(selection),
@@ -376,7 +376,7 @@ def _sparse(ordering: Ordering, settings: CvsSettings, known: Constraints | None
         warnings.append(few_rows_sentence(moments.n, moments.p, settings.alpha))
     test = ArrowTest(settings.test, rows)
     return Found(
-        recipe=settings,
+        method_settings=settings,
         moments=moments,
         graph=sparse_graph(ordering, settings.alpha, known, test),
         ordering=ordering,

@@ -126,7 +126,7 @@ def _why_unchecked(fit: Fit, check: bool | None) -> str:
     p = len(fit.names)
     if isinstance(fit.graph, Cpdag):
         return f"{fit.method} gives a class of graphs, which has no equations to check."
-    slow = fit.recipe.needs_rows and fit.settings.get("variance") not in QUICK_ESTIMATORS
+    slow = fit.method_settings.needs_rows and fit.settings.get("variance") not in QUICK_ESTIMATORS
     if check is None and (slow or p > MAX_CHECKED_VARIABLES):
         what = "learning again with these settings" if slow else f"checking {counted(p, 'variable')}"
         return f"The checks were skipped, because {what} takes long: ask for them with check=True (--check)."

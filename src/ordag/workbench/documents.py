@@ -61,7 +61,7 @@ def is_pending(fit: Fit) -> bool:
     """Return whether parts of the document take time and are not known yet."""
     if not fit.result.is_complete(fit):
         return True
-    if "verdict" in vars(fit) or not fit.recipe.linear or fit.result.by_probabilities:
+    if "verdict" in vars(fit) or not fit.method_settings.linear or fit.result.by_probabilities:
         return False
     return fit.graph.edge_count > 0 and usual_count(fit) > 0
 
@@ -119,7 +119,7 @@ def _scale_sentence(before: Fit, after: Fit, changed: Mapping[str, NDArray[np.in
             "; logarithms can, as they bend the relations between columns." if logs else "."
         )
     else:
-        rests = after.recipe.rests_on
+        rests = after.method_settings.rests_on
     return f"{count} {rests}"
 
 

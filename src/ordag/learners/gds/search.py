@@ -142,7 +142,7 @@ def gds(table: Table, settings: GdsSettings, known: Constraints | None = None) -
 
     result = search_with_penalty(search, settings.penalty, table.moments, known, variances=1, sign=1.0)
     return Found(
-        recipe=settings,
+        method_settings=settings,
         moments=table.moments,
         graph=result.graph,
         score=result.score,

@@ -208,7 +208,7 @@ def pooled(
     kind = Posterior if categories is None else CausedPosterior
     posterior = kind(result, ordering.order, settings.draws, draw_seed)
     return Found(
-        recipe=settings,
+        method_settings=settings,
         moments=moments,
         result=result,
         equations=equations,
