@@ -56,9 +56,9 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
     worth = f" that count for {found.n:,}" if found.missing == "em" else ""
     words = {"adjust": "to be held fixed", "cause": "as possible causes"}
     named = {use: [str(one) for one in found.covariates if one.use == use] for use in words}
-    held = "".join(f" · {joined(named[use])} {said}" for use, said in words.items() if named[use])
+    uses = "".join(f" · {joined(named[use])} {said}" for use, said in words.items() if named[use])
     sizes = f"{counted(found.rows, 'row')}{worth}{dropped} · {counted(len(found.variables), 'column')}"
-    click.echo(f"{title_of(data)}: {sizes}{held}")
+    click.echo(f"{title_of(data)}: {sizes}{uses}")
     if aside:
         click.echo(f"{harmless(aside)}.")
     click.echo(f"written: {shown(out)}", err=True)

@@ -29,12 +29,12 @@ class Labels:
         self.p = p
         self.adjusted_for = tuple(one for one in covariates if one.use in HELD)
         self.labels = covariates[len(self.adjusted_for) :]
-        places = {one.use: p + k for k, one in enumerate(covariates)}
-        self.condition = next((places[use] for use in CONDITIONS if use in places), None)
-        self.cluster, self.weights = places.get("cluster"), places.get("weights")
-        self.unit = places.get("unit", self.cluster)
+        positions = {one.use: p + k for k, one in enumerate(covariates)}
+        self.condition = next((positions[use] for use in CONDITIONS if use in positions), None)
+        self.cluster, self.weights = positions.get("cluster"), positions.get("weights")
+        self.unit = positions.get("unit", self.cluster)
         self.kind = next((one.use for one in self.labels if one.use in CONDITIONS), "")
-        self.names = {places[one.use]: one for one in self.labels}
+        self.names = {positions[one.use]: one for one in self.labels}
 
     def levels(self, place: int) -> Sequence[str]:
         """Return the levels of the column at this place of a block."""
@@ -42,8 +42,8 @@ class Labels:
 
     def of(self, block: Array) -> RowLabels:
         """Return the labels of the rows of a block."""
-        places = (self.condition, self.cluster, self.unit)
-        condition, cluster, unit = (None if at is None else block[:, at].astype(np.intp) for at in places)
+        positions = (self.condition, self.cluster, self.unit)
+        condition, cluster, unit = (None if at is None else block[:, at].astype(np.intp) for at in positions)
         weight = None if self.weights is None else self._checked(block[:, self.weights])
         return RowLabels(condition, cluster, unit, weight)
 
@@ -137,15 +137,15 @@ class WithinAccumulator:
 
     def _expanded(self, rows: Array) -> Array:
         """Return rows as [Z | X]; rows that came before have none of the levels that come with these."""
-        held, p = self._labels.adjusted_for, self._labels.p
-        counts = level_counts(held, self._counts, rows[:, p:]) if held else []
+        adjusted_for, p = self._labels.adjusted_for, self._labels.p
+        counts = level_counts(adjusted_for, self._counts, rows[:, p:]) if adjusted_for else []
         if counts != self._counts:
             self._absorb()
-            root = self.groups.root(self._R, up_to(held, self._counts))._replace(R=self._R)
-            root = root.aligned(up_to(held, counts))
+            root = self.groups.root(self._R, up_to(adjusted_for, self._counts))._replace(R=self._R)
+            root = root.aligned(up_to(adjusted_for, counts))
             assert root.groups is not None
             self._counts, self._R, self.groups = counts, root.R, root.groups
-        return expanded(rows, p, columns_of(held, counts))
+        return expanded(rows, p, columns_of(adjusted_for, counts))
 
     def _names(self, codes: Indices) -> list[str]:
         at = self._labels.cluster

@@ -512,8 +512,8 @@ class Table:
         columns, p = self.row_labels, len(self.names)
         if columns is None:
             return self._fixed_within(block)
-        held = columns.adjusted_for
-        rows = self._unadjusted.adjustment.residuals(block[:, : p + len(held)], held)
+        adjusted_for = columns.adjusted_for
+        rows = self._unadjusted.adjustment.residuals(block[:, : p + len(adjusted_for)], adjusted_for)
         labels = self._placed(columns.of(block))
         if labels.condition is not None:  # the rows of some conditions are left out
             used = labels.condition >= 0
@@ -540,8 +540,8 @@ class Table:
         if labels.condition is None or self.row_labels is None or self.row_labels.condition is None:
             return labels
         place = {one.label: k for k, one in enumerate(self._unadjusted.conditions)}
-        places = np.array([place.get(one, -1) for one in self.row_labels.levels(self.row_labels.condition)], np.intp)
-        return labels._replace(condition=places[labels.condition])
+        positions = np.array([place.get(one, -1) for one in self.row_labels.levels(self.row_labels.condition)], np.intp)
+        return labels._replace(condition=positions[labels.condition])
 
     def _telling(self, rows: Array) -> Mask:
         """Return the rows of which covariates leave something; of the only one of a group they leave nothing."""

@@ -241,18 +241,18 @@ def check_variables(names: Sequence[str], columns: Sequence[ColumnRole], prefix:
     raise DataError(f"{prefix}A graph needs two variables, and {left}. {aside}.{advice}", remedies=remedies)
 
 
-def check_adjusted(n: int, rank: int, left: Array, names: Sequence[str], held: str) -> None:
+def check_adjusted(n: int, rank: int, left: Array, names: Sequence[str], fixed: str) -> None:
     """Refuse covariates that leave no rows, or nothing of a column; `left` is the share of each column's length that they leave."""
     if n - rank < 2:
         raise TooFewRowsError(
-            f"Holding {held} fixed takes {counted(rank, 'row')} of {n:,}, and leaves too few to learn from: hold fixed what has fewer "
+            f"Holding {fixed} fixed takes {counted(rank, 'row')} of {n:,}, and leaves too few to learn from: hold fixed what has fewer "
             "values.",
             ["adjust"],
         )
     gone = [name for name, share in zip(names, left, strict=True) if share <= EXPLAINED]
     if gone:
         raise ConstantColumnError(
-            f"{listed(gone)} never {'changes' if len(gone) == 1 else 'change'} with {held} held fixed: leave out what follows from it "
+            f"{listed(gone)} never {'changes' if len(gone) == 1 else 'change'} with {fixed} held fixed: leave out what follows from it "
             "(drop=…, --drop).",
             remedies=without(set(gone), names),
         )

@@ -183,9 +183,9 @@ class FixedSource(Source):
         return self.inner.share(rows)
 
     def batches(self, rows: int) -> Iterator[Array]:
-        held = self.inner.covariates[: len(self.adjustment.covariates)]
-        width = len(self.names) + len(held)
-        return (self.adjustment.residuals(block[:, :width], held) for block in self.inner.batches(rows))
+        adjusted_for = self.inner.covariates[: len(self.adjustment.covariates)]
+        width = len(self.names) + len(adjusted_for)
+        return (self.adjustment.residuals(block[:, :width], adjusted_for) for block in self.inner.batches(rows))
 
 
 def held_fixed(source: Source, adjustment: Adjustment) -> Source:

@@ -237,9 +237,9 @@ def _robustness(fit: Fit, sem: LinearSEM, A: Sequence[int], t: int) -> list[floa
         return [math.nan] * len(A)
     names, moments, found = fit.names, fit.within_causes.moments, []
     for a, effect in zip(A, joint_weights(sem, A)[:, t].tolist(), strict=True):
-        held = [names[k] for k in given.tolist()] + [names[k] for k in A if k != a]
+        fixed = [names[k] for k in given.tolist()] + [names[k] for k in A if k != a]
         try:
-            found.append(replace(Sensitivity.of(moments, names[a], names[t], held), estimate=effect).robustness)
+            found.append(replace(Sensitivity.of(moments, names[a], names[t], fixed), estimate=effect).robustness)
         except (TooFewRowsError, CollinearError):
             found.append(math.nan)
     return found

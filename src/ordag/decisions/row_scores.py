@@ -102,12 +102,12 @@ def own_rows(fit: Fit, scorer: Scorer) -> Iterator[tuple[Array, Indices]]:
 
 def other_rows(fit: Fit, data: Any, reading: dict[str, Any]) -> Iterator[tuple[Array, Indices]]:
     """Yield the rows of a table, with the places of their conditions."""
-    held = [one.name for one in fit.moments.adjusted_for]
+    adjusted_for = [one.name for one in fit.moments.adjusted_for]
     codes = [one.name for one in fit.moments.adjusted_for if one.levels is not None]
     known = {
         "columns": list(fit.names),
         "transform": dict(fit.transform) or None,
-        "adjust": held,
+        "adjust": adjusted_for,
         "category": codes,
         **reading,
     }
@@ -115,8 +115,8 @@ def other_rows(fit: Fit, data: Any, reading: dict[str, Any]) -> Iterator[tuple[A
     labels = table.row_labels
     if table.source is None:
         raise SettingError("explain needs rows, and only moments were given.")
-    if fit.equations is None or labels is None or labels.condition is None or held:
-        place = _untouched(fit, held)
+    if fit.equations is None or labels is None or labels.condition is None or adjusted_for:
+        place = _untouched(fit, adjusted_for)
         source = table.rows_source
         assert source is not None
         for block in source.batches(BLOCK_ROWS):
@@ -144,11 +144,11 @@ def _with_conditions(fit: Fit, data: Any, known: dict[str, Any]) -> Table:
     return Table(data, **known)
 
 
-def _untouched(fit: Fit, held: list[str]) -> int:
+def _untouched(fit: Fit, adjusted_for: list[str]) -> int:
     """Return the place of the condition that rows without one are of: where nothing was acted on."""
     if fit.equations is None:
         return 0
-    if held:
+    if adjusted_for:
         raise SettingError(
             "data: other rows of experiments or environments are not explained with adjust: leave one of the two out of the fit."
         )

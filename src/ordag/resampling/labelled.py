@@ -54,11 +54,11 @@ class LabelledResampler:
         rows = [every] if condition is None else [every[condition == c] for c in range(len(self.base.conditions))]
         whole = Root(self.base.n, self.base.mean, self.base.R, rows=self.base.rows)
         roots = [whole] if condition is None else [one.root for one in self.base.conditions]
-        places = [
+        rows_of = [
             np.zeros(len(own), np.intp) if cluster is None else np.unique(cluster[own], return_inverse=True)[1]
             for own in rows
         ]
-        return [(own, place.reshape(-1), root) for own, place, root in zip(rows, places, roots, strict=True)]
+        return [(own, place.reshape(-1), root) for own, place, root in zip(rows, rows_of, roots, strict=True)]
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
         return self.weighted(self._units.counts(np.random.default_rng(seed)))

@@ -64,9 +64,9 @@ def heading(fit: Fit) -> str:
     moments = fit.moments
     dropped = f", {counted(moments.dropped, 'row')} with missing values dropped" if moments.dropped else ""
     outlying = f", {counted(moments.outlying, 'outlying row')} left out" if moments.outlying else ""
-    held = f" · {held_fixed(moments)}" if moments.adjusted_for else ""
+    covariates = f" · {held_fixed(moments)}" if moments.adjusted_for else ""
     worth = f" that count for {fit.n:,}" if moments.missing == "em" else ""
-    sizes = f"{counted(fit.rows, 'row')}{worth}{dropped}{outlying} · {counted(variables(fit), 'variable')}{in_time(fit)}{held}"
+    sizes = f"{counted(fit.rows, 'row')}{worth}{dropped}{outlying} · {counted(variables(fit), 'variable')}{in_time(fit)}{covariates}"
     return f"{fit.method} · {sizes}{of_causes(fit)} · {counted(fit.whole_graph.edge_count, 'edge')}"
 
 
@@ -147,8 +147,8 @@ def _of_categories(fit: Fit) -> str:
     if not arrows:
         return ""
     sources = list(dict.fromkeys(shown(one.source) for one in arrows))
-    places = {name: k for k, name in enumerate(fit.order or fit.names)}
-    targets = sorted({one.target for one in arrows}, key=places.__getitem__)
+    positions = {name: k for k, name in enumerate(fit.order or fit.names)}
+    targets = sorted({one.target for one in arrows}, key=positions.__getitem__)
     several = len(sources) > 1
     named = joined(sources, 4) if len(sources) <= 4 else f"{len(sources)} categories"
     alone = "" if fit.graph.edge_count else "No arrow joins two variables. "

@@ -66,10 +66,10 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
     beside = [*reading.adjust, *reading.cause, *reading.row_columns.values()]
     out = {*reading.drop, *beside}
     left = [j for j, name in enumerate(names) if name not in out]
-    asked = {name for name, role in reading.role.items() if role == "variable"}
+    declared = {name for name, role in reading.role.items() if role == "variable"}
     if reading.columns is not None or reading.strict:
-        held = [None if kinds[j] is LONG else kinds[j] for j in left]  # those too long are named with their rows
-        chosen = select([names[j] for j in left], held, reading.columns, describe)
+        short_kinds = [None if kinds[j] is LONG else kinds[j] for j in left]  # those too long are named with their rows
+        chosen = select([names[j] for j in left], short_kinds, reading.columns, describe)
         positions = [left[k] for k in chosen]
         roles = [ColumnRole(name, "variable" if j in positions else "dropped") for j, name in enumerate(names)]
         suspects: list[Suspect] = []
@@ -77,9 +77,9 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
         refuse_duplicates(names, left, describe)
         refuse_kinds(names, kinds, [j for j in left if _is_refused(names[j], kinds[j], reading)], describe)
         found = [_role(look, j, reading) for j in range(len(names))]
-        roles, suspects = _without_useless(look, found, left, asked, reading)
+        roles, suspects = _without_useless(look, found, left, declared, reading)
         positions = [j for j in left if roles[j].is_variable]
-        roles = _asked_about(look, roles, positions, asked)
+        roles = _asked_about(look, roles, positions, declared)
     for name in reading.adjust:
         refuse_duplicates(names, [names.index(name)], describe)
         roles[names.index(name)] = ColumnRole(name, "covariate", is_number=kinds[names.index(name)] is None)
@@ -174,7 +174,7 @@ def _distinct(values: Array) -> Array:
 
 
 def _without_useless(
-    look: Look, found: list[ColumnRole], left: Sequence[int], asked: set[str], reading: Reading
+    look: Look, found: list[ColumnRole], left: Sequence[int], declared: set[str], reading: Reading
 ) -> tuple[list[ColumnRole], list[Suspect]]:
     """Set aside constants and columns that others make up; where later rows have to show it, or in one part of a table, suspect them."""
     roles, suspects = list(found), []
@@ -183,8 +183,8 @@ def _without_useless(
     for j in () if sure else constant:
         roles[j] = ColumnRole(found[j].name, "variable")
         suspects.append(Suspect(found[j]))
-    variables = _without_clocks(look, roles, [j for j in left if found[j].is_variable], asked)
-    for one in _relations(look, variables, asked):
+    variables = _without_clocks(look, roles, [j for j in left if found[j].is_variable], declared)
+    for one in _relations(look, variables, declared):
         j = variables[one.column]
         role = ColumnRole(look.names[j], "derived", one.words)
         if sure:
@@ -194,7 +194,7 @@ def _without_useless(
     return roles, [] if reading.part else suspects
 
 
-def _without_clocks(look: Look, roles: list[ColumnRole], variables: list[int], asked: set[str]) -> list[int]:
+def _without_clocks(look: Look, roles: list[ColumnRole], variables: list[int], declared: set[str]) -> list[int]:
     """Set aside variables that count the time as a column does that is set aside, such as year − 1931; return the others."""
     if look.numbers is None or not look.whole:
         return variables
@@ -202,7 +202,7 @@ def _without_clocks(look: Look, roles: list[ColumnRole], variables: list[int], a
     for j, one in enumerate(roles):
         if one.role != "time" or one.reason != REGULAR or look.kinds[j] is not None:
             continue
-        some = [k for k in variables if look.names[k] not in asked]
+        some = [k for k in variables if look.names[k] not in declared]
         names = [look.names[k] for k in some]
         clock = look.names[j], read(j)
         for k, words in follows_clock(names, lambda i, some=some: read(some[i]), clock).items():  # type: ignore[misc]
@@ -238,20 +238,20 @@ def _glanced(look: Look, roles: Sequence[ColumnRole]) -> list[ColumnRole]:
 
 
 def _asked_about(
-    look: Look, roles: Sequence[ColumnRole], positions: Sequence[int], asked: set[str]
+    look: Look, roles: Sequence[ColumnRole], positions: Sequence[int], declared: set[str]
 ) -> list[ColumnRole]:
     """Return the roles with possible codes for missing values, for variables not requested by name."""
     if look.numbers is None:
         return list(roles)
     read, place = look.numbers, {look.names[j]: j for j in positions}
-    found = {name: some for name, j in place.items() if name not in asked and (some := sentinels(read(j)))}
+    found = {name: some for name, j in place.items() if name not in declared and (some := sentinels(read(j)))}
     told = among_columns(found, place, lambda name: read(place[name]))
     return [replace(one, sentinels=told[one.name]) if one.name in told else one for one in roles]
 
 
-def _relations(look: Look, variables: Sequence[int], asked: set[str]) -> list[Relation]:
+def _relations(look: Look, variables: Sequence[int], declared: set[str]) -> list[Relation]:
     if look.numbers is None or not variables:
         return []
     names = [look.names[j] for j in variables]
     read = look.numbers
-    return relations(names, lambda k: read(variables[k]), [name in asked for name in names])
+    return relations(names, lambda k: read(variables[k]), [name in declared for name in names])

@@ -273,9 +273,9 @@ class _Search:
             return None
         rank = order.argsort()
         targets, sources = np.divmod(better, p)
-        places = rank[targets] * p + rank[sources]
-        best = places.argmin()
-        row, column = divmod(int(places[best]), p)
+        ranks = rank[targets] * p + rank[sources]
+        best = ranks.argmin()
+        row, column = divmod(int(ranks[best]), p)
         seen = int(passed[row])
         if k is not None and seen >= k:
             seen -= int(np.count_nonzero(np.isfinite(outcomes[order[row], order[column + 1 :]])))
@@ -283,11 +283,11 @@ class _Search:
             seen = int(passed[-1]) if k is None else min(k, int(passed[-1]))
             row = int(passed.searchsorted(seen))
             last = np.isfinite(outcomes[order[row], order]).nonzero()[0][seen - passed[row] - 1]
-            on_way = (places <= row * p + last).nonzero()[0]
+            on_way = (ranks <= row * p + last).nonzero()[0]
             if len(on_way) > 1:
                 after = outcomes.ravel()[better[on_way]]
                 lowest = on_way[after <= after.min() * (1 + TIE)]
-                best = lowest[places[lowest].argmin()]
+                best = lowest[ranks[lowest].argmin()]
         self.checked += seen
         return int(sources[best]), int(targets[best])
 
