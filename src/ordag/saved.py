@@ -68,7 +68,7 @@ RECORDS = {
     "learners.pooled.environments": "Changed",
     "learners.pooled.posterior": "Posterior Probabilities",
     "learners.pooled.score": "PooledScore",
-    "learners.pooled.search": "PooledResult",
+    "learners.pooled.result": "PooledResult",
     "learners.pooled.variances": "GramRegressions OwnVariances RootRegressions",
     "learners.result": "Result",
     "learners.sparse_parents": "ArrowTest SparseParents",

@@ -13,18 +13,17 @@ from hypothesis import strategies as st
 
 import ordag
 from ordag.data.reading import Reading
+from ordag.data.relations import relations
 from ordag.data.roles import (
     PART_OF_DATE,
     REPEATED_CODES,
     ColumnRole,
     Levels,
     counts_between,
-    few_values_sentence,
-    relations,
     role_of_numbers,
     role_of_text,
-    set_aside_sentence,
 )
+from ordag.data.set_aside import few_values_sentence, set_aside_sentence
 from ordag.data.sources import open_source
 from ordag.data.table import Table
 from ordag.errors import ColumnError, ColumnWarning, ConstantColumnError, DataError, SettingError

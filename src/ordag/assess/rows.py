@@ -15,7 +15,8 @@ from ordag.assess.populations import two_groups, two_models
 from ordag.common.arrays import Array
 from ordag.common.words import listed, share, shell_word, shown
 from ordag.data.moments import Moments
-from ordag.data.roles import ColumnRole, RowColumns
+from ordag.data.roles import ColumnRole
+from ordag.data.set_aside import RowColumns
 from ordag.learners.found import Found
 
 FEWEST_ROWS = 20

@@ -13,7 +13,7 @@ from ordag.common.words import counted, harmless, joined, shown
 from ordag.data.moments import given_moments, scan_source
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import PartReading
-from ordag.data.roles import set_aside_sentence
+from ordag.data.set_aside import set_aside_sentence
 from ordag.data.transform import open_table
 from ordag.errors import OutputError
 from ordag.show.files import check_outputs

@@ -22,10 +22,12 @@ from ordag.data.moments import Moments, given_moments, resolved
 from ordag.data.passes import Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan, summed_up
 from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
 from ordag.data.reading import FEWEST_COLUMNS, Reading
-from ordag.data.roles import WIDEST_RELATION, ColumnRole, confirmed, set_aside_sentence
+from ordag.data.relations import WIDEST_RELATION, confirmed
+from ordag.data.roles import ColumnRole
 from ordag.data.scatter import MANY_COLUMNS
 from ordag.data.sentinels import sentinel_sentence
 from ordag.data.series import Series, SeriesSource
+from ordag.data.set_aside import set_aside_sentence
 from ordag.data.sources import DaskSource, Source, TensorSource
 from ordag.data.sources.paths import paths_of
 from ordag.data.table_checks import (

@@ -14,7 +14,8 @@ from ordag.common.linalg import EPSILON, cholesky_until
 from ordag.common.words import counted, joined, listed, shell_word, shown
 from ordag.data.holes import Holes, Incomplete
 from ordag.data.reading import FEWEST_COLUMNS, Missing, without
-from ordag.data.roles import ColumnRole, set_aside_sentence
+from ordag.data.roles import ColumnRole
+from ordag.data.set_aside import set_aside_sentence
 from ordag.errors import (
     ColumnError,
     ConstantColumnError,

@@ -12,7 +12,8 @@ from ordag.common.words import counted, harmless, joined, number, shell_word, sh
 from ordag.data.holes import Holes
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
-from ordag.data.roles import MOST_LEVELS, ColumnRole, Glance, counts_between, glance_at_numbers
+from ordag.data.roles import ColumnRole, Glance, counts_between, glance_at_numbers
+from ordag.data.set_aside import MOST_LEVELS
 
 MOST_DRAWN = 400
 """Columns up to which there are histograms."""

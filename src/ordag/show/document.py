@@ -15,7 +15,7 @@ from ordag.common.arrays import Array
 from ordag.common.plain import plain
 from ordag.common.words import about, counted, harmless, shown
 from ordag.comparison import Comparison, Outcome, gaussian_bic
-from ordag.data.roles import set_aside_sentence
+from ordag.data.set_aside import set_aside_sentence
 from ordag.graph.cpdag import Cpdag
 from ordag.show.charts import Chart, charts, histograms
 from ordag.show.columns import columns_of, holes_map

@@ -13,7 +13,8 @@ from ordag.assess.verdict import TIERS, Verdict
 from ordag.checking import TITLES, Diagnosis
 from ordag.common.words import counted, harmless, number, shown
 from ordag.comparison import Comparison
-from ordag.data.roles import ColumnRole, few_values_sentence, set_aside_sentence
+from ordag.data.roles import ColumnRole
+from ordag.data.set_aside import few_values_sentence, set_aside_sentence
 from ordag.show.screen import Column, as_text, print_head, print_rest, say, section, show_table
 from ordag.show.text import (
     arrows,

@@ -21,8 +21,8 @@ from ordag.common.words import (
     shown,
 )
 from ordag.data.equations import is_untouched
-from ordag.data.roles import few_values_sentence, set_aside_sentence
 from ordag.data.series import lagged_name
+from ordag.data.set_aside import few_values_sentence, set_aside_sentence
 from ordag.graph.acyclic import reachable
 from ordag.graph.graph import arrow
 from ordag.learners.pooled.posterior import SETTLED

@@ -12,17 +12,15 @@ from ordag.common.arrays import Array
 from ordag.common.words import counted
 from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
+from ordag.data.relations import Relation, follows_clock, relations
 from ordag.data.roles import (
     MOST_GLANCED,
     ORDERS_ROWS,
     REGULAR,
     ColumnRole,
     Glance,
-    Relation,
     Suspect,
-    follows_clock,
     glance_at_numbers,
-    relations,
     role_of_numbers,
     role_of_text,
 )

@@ -16,7 +16,8 @@ from ordag.common.checks import as_list, check_text, short
 from ordag.common.words import cut, did_you_mean, quoted, shown, typed
 from ordag.data.covariates import Covariate
 from ordag.data.reading import FEWEST_COLUMNS, Reading, without
-from ordag.data.roles import MOST_COMMON, MOST_LEVELS, Levels
+from ordag.data.roles import MOST_COMMON, Levels
+from ordag.data.set_aside import MOST_LEVELS
 from ordag.errors import ColumnError, PrecisionError, Remedy, SettingError
 
 LARGEST_EXACT = 2**53  # from here on float64 skips integers

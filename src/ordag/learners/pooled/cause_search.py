@@ -37,8 +37,9 @@ from ordag.learners.causes import CauseRules, FoundCauses, causes_mask, equation
 from ordag.learners.order_search.engine import LEAST_GAIN, OrderSearch
 from ordag.learners.pooled.exact import best_graph
 from ordag.learners.pooled.problem import Problem, masks_of
+from ordag.learners.pooled.result import PooledResult
 from ordag.learners.pooled.score import CHANCE, PooledScore
-from ordag.learners.pooled.search import PooledResult, pooled_search
+from ordag.learners.pooled.search import pooled_search
 from ordag.learners.pooled.variances import own_log_variances
 from ordag.order.ordering import Ordering
 

@@ -30,8 +30,9 @@ from ordag.learners.pooled.cause_resampling import CausedPosterior
 from ordag.learners.pooled.cause_search import search_with_causes
 from ordag.learners.pooled.consensus import LIKELY
 from ordag.learners.pooled.posterior import Posterior, usual_draws
+from ordag.learners.pooled.result import PooledResult
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
-from ordag.learners.pooled.search import PooledResult, pooled_search
+from ordag.learners.pooled.search import pooled_search
 from ordag.learners.pooled.variances import ROWS_PER_PARENT
 from ordag.learners.result import Learned
 from ordag.learners.settings import MethodSettings, kicks

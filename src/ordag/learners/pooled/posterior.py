@@ -14,7 +14,7 @@ from ordag.errors import OrdagError
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.consensus import consensus
 from ordag.learners.pooled.resampled import Resampled, redrawn
-from ordag.learners.pooled.search import PooledResult
+from ordag.learners.pooled.result import PooledResult
 from ordag.model.sem import LinearSEM
 
 Arrows = TypeVar("Arrows", Array, Mask)
