@@ -25,7 +25,7 @@ from ordag.data.holding import Adjustment
 from ordag.data.holes import Holes
 from ordag.data.missing import Announce
 from ordag.data.moments_file import ENDING, MARK, is_moments, pieces, read
-from ordag.data.passes import Progress, Summary, gram_in_memory, gram_pass, root_pass
+from ordag.data.passes import Pass, Progress, Summary, gram_in_memory, gram_pass, root_pass
 from ordag.data.reading import Missing, PartReading, Reading
 from ordag.data.scatter import MANY_COLUMNS, WELL_CONDITIONED, root_of_scatter
 from ordag.data.sources import Source, Upload, open_source
@@ -42,6 +42,9 @@ from ordag.data.table_checks import (
 )
 from ordag.data.transform import Changes, open_table
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, OutputError, SettingError
+
+HISTORY = "squared dropped outlying rows covariates adjusted_for holes conditions clusters causes".split()
+"""What moments record beside the numbers."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -108,12 +111,9 @@ class Moments:
             raise ColumnError("Moments: there are no columns; at least one is needed.")
         mean = shaped(mean, "mean", p)
         known: dict[str, Any] = {"squared": squared or R is None, "dropped": dropped, "outlying": outlying}
-        known |= {
-            "rows": int(n if rows is None else rows),
-            "covariates": tuple(covariates),
-            "adjusted_for": tuple(adjusted_for),
-        }
-        known |= {"holes": holes, "conditions": tuple(conditions), "clusters": clusters, "causes": causes}
+        known |= {"rows": int(n if rows is None else rows), "covariates": tuple(covariates), "holes": holes}
+        known |= {"adjusted_for": tuple(adjusted_for), "conditions": tuple(conditions)}
+        known |= {"clusters": clusters, "causes": causes}
         if R is not None:
             R = shaped(R, "R", p, p)
             check_finite(mean, R, names)
@@ -177,9 +177,7 @@ class Moments:
         """Return the same without conditions: what is common to them, about the means of each."""
         if not self.conditions:
             return self
-        same = Moments.__new__(Moments)
-        same.__setstate__(vars(self) | {"conditions": ()})
-        return same
+        return self._with(conditions=())
 
     def leaving_out(self, labels: Sequence[str]) -> Moments:
         """Return the moments without the rows of these conditions."""
@@ -220,9 +218,7 @@ class Moments:
         if whole.n == whole.rows and not whole.adjusted_for:
             return self
         n = int(self.rows * (whole.n / whole.rows))
-        same = Moments.__new__(Moments)
-        same.__setstate__(vars(self) | {"n": n, "adjusted_for": whole.adjusted_for})
-        return same
+        return self._with(n=n, adjusted_for=whole.adjusted_for)
 
     def holding(self, columns: Sequence[str], causes: Sequence[str] = ()) -> Moments:
         """Return the moments with these columns, which hold numbers, as covariates that are to be held fixed.
@@ -318,32 +314,15 @@ class Moments:
 
     def _parts_of(self, index: Sequence[int], factors: Array) -> dict[str, Any]:
         """Return conditions, clusters and causes with these columns, each multiplied by its factor."""
-        found = []
-        for one in self.conditions:
-            more = one.root.width - self._width  # columns of covariates that have been taken out of the moments
-            at = [*range(more), *(more + j for j in index)]
-            scale = np.concatenate([np.ones(more), factors])
-            root, groups = one.root, one.root.groups
-            found.append(
-                one._replace(
-                    root=root._replace(
-                        R=triangle(root.R[:, at] * scale),
-                        mean=root.mean[at] * scale,
-                        groups=None if groups is None else groups.of_columns(at, scale),
-                    )
-                )
+        known: dict[str, Any] = {
+            "conditions": tuple(  # with columns of covariates before these, which have been taken out of the moments
+                one._replace(root=one.root.of_columns(index, factors, one.root.width - self._width))
+                for one in self.conditions
             )
-        clusters = None if self.clusters is None else self.clusters.of_columns(index, factors)
-        return {"conditions": tuple(found), "clusters": clusters, "causes": self._causes_of(index, factors)}
-
-    def _causes_of(self, index: Sequence[int], factors: Array) -> Root | None:
-        """Return the root with the causes for these columns of the moments, each multiplied by its factor."""
-        if self.causes is None:
-            return None
-        width = self.causes.width
-        at = [*range(width), *(width + j for j in index)]
-        scale = np.concatenate([np.ones(width), factors])
-        return self.causes._replace(R=triangle(self.causes.R[:, at] * scale), mean=self.causes.mean[at] * scale)
+        }
+        known["clusters"] = None if self.clusters is None else self.clusters.of_columns(index, factors)
+        known["causes"] = None if self.causes is None else self.causes.of_columns(index, factors, self.causes.width)
+        return known
 
     def scaled(self, factors: Sequence[float] | Array) -> Moments:
         """Return the moments with every variable multiplied by its factor."""
@@ -361,28 +340,16 @@ class Moments:
             history = self._history | self._parts_of(range(self.p), factors)
             return Moments(self.n, self.mean * factors, self.names, **known, **history)
 
-    def _rooted(self, R: Array) -> Moments:
-        """Return the same moments with a root that has the digits of one of the rows; it is not checked again."""
+    def _with(self, **changed: Any) -> Moments:
+        """Return the same moments with other attributes, which are not checked again."""
         same = Moments.__new__(Moments)
-        same.__setstate__(vars(self) | {"R": R, "scatter": None, "squared": False})
+        same.__setstate__(vars(self) | changed)
         return same
 
     @property
     def _history(self) -> dict[str, Any]:
         """What is recorded beside the numbers."""
-        kept = (
-            "squared",
-            "dropped",
-            "outlying",
-            "rows",
-            "covariates",
-            "adjusted_for",
-            "holes",
-            "conditions",
-            "clusters",
-            "causes",
-        )
-        return {name: getattr(self, name) for name in kept}
+        return {name: getattr(self, name) for name in HISTORY}
 
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
         """Return the columns and units of the settings, and the covariates, which are not taken out yet; logarithms need the rows."""
@@ -454,7 +421,7 @@ class Moments:
         gram = gram_in_memory(source)
         moments = None if gram is None else resolved(cls(**gram._asdict()))
         if moments is None:
-            moments = cls(**root_pass(source, missing)._asdict())
+            moments = cls(**root_pass(source, Pass(missing))._asdict())
         history = moments._history
         if names is not None and moments.holes is not None:
             history["holes"] = moments.holes.renamed(names)
@@ -645,7 +612,7 @@ def resolved(gram: Moments) -> Moments | None:
     if gram.n > gram.p and gram.scatter is not None:
         root = root_of_scatter(gram.scatter)
         if root is not None and root[1] >= WELL_CONDITIONED:
-            return gram._rooted(root[0])
+            return gram._with(R=root[0], scatter=None, squared=False)  # with the digits of a root of the rows
     return None
 
 
@@ -653,10 +620,10 @@ def scan_source(
     source: Source, missing: Missing = "auto", progress: Progress | None = None, announce: Announce | None = None
 ) -> Moments:
     """Compute moments with all the digits of the rows; a wide file is read again where a Gram matrix loses some."""
-    p = len(source.names)
+    p, how = len(source.names), Pass(missing, progress, announce)
     if source.repeatable and not source.covariates and p >= MANY_COLUMNS and (source.rows is None or source.rows > p):
-        gram = gram_pass(source, missing, progress, announce=announce)
+        gram = gram_pass(source, how)
         moments = None if gram is None else resolved(Moments(**gram._asdict()))
         if moments is not None:
             return moments
-    return Moments(**root_pass(source, missing, progress, announce=announce)._asdict())
+    return Moments(**root_pass(source, how)._asdict())

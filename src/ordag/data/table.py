@@ -19,7 +19,7 @@ from ordag.data.holding import indicators
 from ordag.data.labelled import Labels
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments, given_moments, resolved
-from ordag.data.passes import Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan, summed_up
+from ordag.data.passes import Pass, Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan, summed_up
 from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
 from ordag.data.reading import FEWEST_COLUMNS, Reading
 from ordag.data.relations import WIDEST_RELATION, confirmed
@@ -406,12 +406,8 @@ class Table:
         self._check_rows()
         if self.source is None:
             return None
-        if self._is_wide_file and not self.covariates:
-            gram = gram_pass(
-                self.source, self.missing, self.announce_rows, self._new_sampler(), self._least_rows, self.announce
-            )
-        else:
-            gram = gram_in_memory(self.source)
+        by_pass = self._is_wide_file and not self.covariates
+        gram = gram_pass(self.source, self._pass()) if by_pass else gram_in_memory(self.source)
         moments = None if gram is None else Moments(**gram._asdict())
         if moments is not None and moments.scatter is None:  # estimated
             vars(self)["_unadjusted"] = moments
@@ -435,9 +431,7 @@ class Table:
         if isinstance(self.source, DaskSource):
             summary = summed_up(self.source, self._scan, self.announce)
         else:
-            summary = root_pass(
-                self.source, self.missing, self.announce_rows, self._new_sampler(), self._least_rows, self.announce
-            )
+            summary = root_pass(self.source, self._pass())
         if self.series is not None and self.series.taken:
             summary = summary._replace(n=max(summary.n - self.series.taken, 0), rows=summary.rows or summary.n)
         return Moments(**summary._asdict()).leaving_out(self._leave_out)
@@ -472,9 +466,10 @@ class Table:
     def _sample_limit(self) -> int:
         return sample_size(len(self.names), self._keep)
 
-    def _new_sampler(self) -> Sampler:
+    def _pass(self) -> Pass:
+        """Return how the rows are to be passed over, with a new sampler."""
         self._sampler = Sampler(len(self.names) + len(self.covariates), self._sample_limit)
-        return self._sampler
+        return Pass(self.missing, self.announce_rows, self.announce, self._sampler, self._least_rows)
 
     @cached_property
     def _scan(self) -> Scan:
