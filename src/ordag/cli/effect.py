@@ -40,8 +40,8 @@ from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.learners.methods import settings_of
 from ordag.model.effects import KINDS
+from ordag.total_effects import How, learned_for_effect
 from ordag.total_effects import effect as total_effect
-from ordag.total_effects import learned_for_effect
 
 
 @click.command(cls=ManualPage)
@@ -159,20 +159,12 @@ def effect(
         print_answer(differences, title_of(data), as_json)
         return
     check_plot(plot, inputs(data, settings.get("knowledge")))
-    seed = settings.pop("seed", None)
-    options: dict[str, Any] = {"interval": interval, "replicates": replicates}
+    how = How(level, interval, replicates, settings.pop("seed", None))
     with Progress() as progress:
         learned = saved_fit(data, method, reading | settings) or learned_for_effect(
-            data,
-            (cause, target),
-            level,
-            seed=seed,
-            method=method,
-            progress=progress,
-            settings=reading | settings,
-            **options,
+            data, (cause, target), how, method, reading | settings, progress
         )
-        found = total_effect(learned, cause, target, level, seed=seed, **options)
+        found = total_effect(learned, cause, target, **how._asdict())
     fit = learned.fit if isinstance(learned, Bootstrap) else learned
     write_plot(plot, lambda: fit.plot("robustness", source=cause, target=target))
     if print_answer(found, title_of(data), as_json):

@@ -20,7 +20,7 @@ from ordag.graph.cpdag import Cpdag
 from ordag.model.effects import Effect, check_pair, effects_given_graph
 from ordag.show.document import document
 from ordag.show.provenance import Origin
-from ordag.total_effects import directed, pair_effect
+from ordag.total_effects import How, directed, pair_effect
 
 LEAST_PAIRS, PAIRS_EACH = 200, 5
 """Unjoined pairs in a document: so many, or so many for every variable. The report has all of them, to move a level over; the page
@@ -150,7 +150,7 @@ def effect_of(fit: Fit, cause: str, effect: str) -> dict[str, Any]:
     i, j = check_pair(cause, effect, fit.names)
     sem = directed(fit)
     weighed = fit.result.is_complete(fit) and fit.probabilities is not None
-    found = pair_effect(fit, cause, effect, LEVEL, "posterior" if weighed else "given-graph")
+    found = pair_effect(fit, cause, effect, How(LEVEL, "posterior" if weighed else "given-graph"))
     paths, count = _paths(sem.B, i, j)
     known = found if found.path_found else None
     return {
