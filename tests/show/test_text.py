@@ -10,7 +10,8 @@ from looks import ACTING, KINDS, NAMES, fit_of, rows, wide_fit
 
 import ordag
 from ordag.common.words import shown
-from ordag.show.text import arrows, left_out, legend, margin, resampled, scored, summary
+from ordag.show.cells import arrows, legend, margin
+from ordag.show.text import left_out, resampled, scored, summary
 
 
 def test_margins_are_in_percent_and_from_twice_on_in_times():

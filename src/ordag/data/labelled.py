@@ -16,10 +16,11 @@ import numpy as np
 
 from ordag.common.arrays import Array, Indices
 from ordag.common.linalg import triangle
+from ordag.common.words import counted
 from ordag.data.covariates import CONDITIONS, HELD, Condition, Covariate, Groups, Root, of_conditions
 from ordag.data.holding import RootAccumulator, columns_of, expanded, level_counts, up_to
 from ordag.data.labels import RowLabels
-from ordag.errors import DataError
+from ordag.errors import DataError, TooFewRowsError
 
 
 class Labels:
@@ -54,6 +55,33 @@ class Labels:
                 f"Column {name!r} has the weight {weights.min():g}: weights are numbers from 0 on.", ["weights"]
             )
         return weights
+
+    def refuse_useless(self, n: int, rows: int, clusters: Groups | None, least: int, prefix: str) -> None:
+        """Refuse a column that leaves nothing to compare, because nearly every row is its own condition or cluster, or all rows are of one
+        of the `clusters`; and weights of which a few decide. The rows count for n, and `least` are needed."""
+        if clusters is not None and len(clusters.numbers) == 1:
+            raise DataError(
+                f"{prefix}All rows are of one cluster of {self.names[self.cluster or 0].name!r}: resamples draw whole clusters, and "
+                "there is nothing to draw from. Leave cluster out.",
+                ["cluster"],
+            )
+        if n >= least or rows < 2 * n:
+            return
+        worst = max(self.names.values(), key=lambda one: len(one.levels or ()))
+        count = len([one for one in worst.levels or () if one])
+        if count > 1:
+            what = "experiment" if worst.use in CONDITIONS[:3] else worst.use
+            raise DataError(
+                f"{prefix}Column {worst.name!r} has {count:,} different values in {rows:,} rows, so hardly two rows can be compared: "
+                f"{what} takes a column with several rows of each value.",
+                [what],
+            )
+        if self.weights is not None:
+            raise TooFewRowsError(
+                f"{prefix}Weighted by {self.names[self.weights].name!r}, {counted(rows, 'row')} of positive weight count for {n}, and "
+                f"{self.p} variables take {least}: look for weights far larger than the others, or leave weights out.",
+                ["weights"],
+            )
 
 
 class LabelledAccumulator:

@@ -41,7 +41,7 @@ from ordag.data.table_checks import (
     least_squares_rows,
 )
 from ordag.data.transform import Changes, changed, held_fixed, open_table
-from ordag.errors import CollinearError, ColumnWarning, DataError, SettingError, TooFewRowsError
+from ordag.errors import CollinearError, ColumnWarning, DataError, SettingError
 
 KNOWN = ("_gram", "gram_moments", "moments", "qr_moments", "_unadjusted", "rows_source", "_scan", "_sample")
 """What a table keeps of its rows once they have been read."""
@@ -333,44 +333,6 @@ class Table:
         if self.source is not None and self.source.rows is not None:
             check_size(self.source.rows, self.names, self._least_rows, self.source.prefix)
 
-    def _check_labels(self, moments: Moments) -> None:
-        """Refuse a column that leaves nothing to compare, because nearly every row is its own condition or cluster, or all rows are of one
-        cluster; and weights of which a few decide."""
-        labels = self.row_labels
-        prefix = "" if self.source is None else self.source.prefix
-        if moments.weightless and not moments.rows:
-            raise DataError(
-                "All rows have the weight 0: a weight says how many cases a row stands for.",
-                ["weights"],
-            )
-        alone = labels is not None and labels.cluster is not None and self.series is None
-        if alone and moments.clusters is not None and len(moments.clusters.numbers) == 1:
-            assert labels is not None
-            raise DataError(
-                f"{prefix}All rows are of one cluster of {labels.names[labels.cluster or 0].name!r}: resamples draw whole clusters, and "
-                "there is nothing to draw from. Leave cluster out.",
-                ["cluster"],
-            )
-        if labels is None or moments.n >= self._least_rows(len(self.names)) or moments.rows < 2 * moments.n:
-            return
-        worst = max(labels.names.values(), key=lambda one: len(one.levels or ()))
-        count = len([one for one in worst.levels or () if one])
-        if count > 1:
-            what = "experiment" if worst.use in CONDITIONS[:3] else worst.use
-            raise DataError(
-                f"{prefix}Column {worst.name!r} has {count:,} different values in "
-                f"{moments.rows:,} rows, so hardly two rows can be compared: {what} takes a column with several rows of "
-                "each value.",
-                [what],
-            )
-        if labels.weights is not None:
-            raise TooFewRowsError(
-                f"{prefix}Weighted by {labels.names[labels.weights].name!r}, {counted(moments.rows, 'row')} of positive weight count for "
-                f"{moments.n}, and {len(self.names)} variables take {self._least_rows(len(self.names))}: look for weights far larger than "
-                "the others, or leave weights out.",
-                ["weights"],
-            )
-
     def _checked(self, moments: Moments) -> Moments:
         counted = moments if self._like is None else moments.counted_like(self._like)
         labels = None if self._between else self.row_labels
@@ -418,7 +380,13 @@ class Table:
     def qr_moments(self) -> Moments:
         """Moments by orthogonal transformations of the rows, for any conditioning; given moments as they are."""
         whole = self._unadjusted.between() if self._between else self._unadjusted
-        self._check_labels(whole)
+        prefix = "" if self.source is None else self.source.prefix
+        if whole.weightless and not whole.rows:
+            raise DataError("All rows have the weight 0: a weight says how many cases a row stands for.", ["weights"])
+        labels = self.row_labels
+        if labels is not None:
+            clusters = None if labels.cluster is None or self.series is not None else whole.clusters
+            labels.refuse_useless(whole.n, whole.rows, clusters, self._least_rows(len(self.names)), prefix)
         return self._checked(whole.adjusted())
 
     @cached_property

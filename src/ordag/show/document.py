@@ -17,10 +17,11 @@ from ordag.common.words import about, counted, harmless, shown
 from ordag.comparison import Comparison, Outcome, gaussian_bic
 from ordag.data.set_aside import set_aside_sentence
 from ordag.graph.cpdag import Cpdag
+from ordag.show.cells import differences, legend
 from ordag.show.charts import Chart, charts, histograms
 from ordag.show.columns import columns_of, holes_map
 from ordag.show.provenance import Origin, provenance
-from ordag.show.text import EARLIER, differences, heading, headline, legend, notes, open_directions, other_warnings
+from ordag.show.text import EARLIER, heading, headline, notes, open_directions, other_warnings
 from ordag.show.view import MOST_PAIRS, View
 
 if TYPE_CHECKING:

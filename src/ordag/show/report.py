@@ -26,10 +26,11 @@ from ordag.comparison import Comparison
 from ordag.comparison import compare as compare_methods
 from ordag.errors import OutputError
 from ordag.graph.cpdag import Cpdag
+from ordag.show.cells import edge_cells, legend, lines_without_direction, margin
 from ordag.show.document import document
 from ordag.show.plots import drawing
 from ordag.show.provenance import Origin
-from ordag.show.text import edge_cells, heading, legend, lines_without_direction, margin, notes
+from ordag.show.text import heading, notes
 from ordag.show.view import View
 
 if TYPE_CHECKING:

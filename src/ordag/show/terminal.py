@@ -15,26 +15,28 @@ from ordag.common.words import counted, harmless, number, shown
 from ordag.comparison import Comparison
 from ordag.data.roles import ColumnRole
 from ordag.data.set_aside import few_values_sentence, set_aside_sentence
-from ordag.show.screen import Column, as_text, print_head, print_rest, say, section, show_table
-from ordag.show.text import (
+from ordag.show.cells import (
     arrows,
     differences,
     edge_cells,
     group_cells,
+    legend,
+    lines_without_direction,
+    margin,
+    present,
+    sources,
+    tied_with,
+)
+from ordag.show.screen import Column, as_text, print_head, print_rest, say, section, show_table
+from ordag.show.text import (
     heading,
     kinds_of_rows,
     left_out,
-    legend,
     levels_in_words,
-    lines_without_direction,
-    margin,
     other_units,
     other_warnings,
-    present,
     resampled,
     scored,
-    sources,
-    tied_with,
 )
 
 if TYPE_CHECKING:
