@@ -313,11 +313,7 @@ def usual_draws(fit: Fit) -> int:
 
 def full_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
     """Add the warnings about units and transformations to the grounds of a verdict."""
-    said = {
-        "units": "a random change of units",
-        "standardising": "standardising",
-        "logarithms": "taking logarithms",
-    }
+    said = {"units": "a random change of units", "standardising": "standardising", "logarithms": "taking logarithms"}
     kept = {f.key: f.numbers["kept"] for f in findings if f.key in said and f.level == "warning"}
     if verdict.tier == "uninformative" or not kept:
         return verdict

@@ -77,12 +77,7 @@ def test(
 
 
 def _tested(
-    graph: AnyGraph,
-    fit: Fit | None,
-    moments: Moments,
-    level: float,
-    compare: bool | None,
-    seed: Seed,
+    graph: AnyGraph, fit: Fit | None, moments: Moments, level: float, compare: bool | None, seed: Seed
 ) -> GraphTest:
     chosen = moments if tuple(graph.nodes) == moments.names else moments.select(graph.nodes)
     same_rows = fit is not None and _is_same(fit.moments, chosen)

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordag.common.words import (
-    mean_digits,
-    number,
-    percent,
-    probability,
-    shown,
-)
+from ordag.common.words import mean_digits, number, percent, probability, shown
 from ordag.data.series import lagged_name
 from ordag.learners.pooled.posterior import SETTLED
 

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ordag.assess.clusters import clusters_finding
-from ordag.common.words import (
-    counted,
-    harmless,
-    joined,
-    listed,
-    number,
-    shown,
-)
+from ordag.common.words import counted, harmless, joined, listed, number, shown
 from ordag.data.equations import is_untouched
 from ordag.data.set_aside import few_values_sentence, set_aside_sentence
 from ordag.graph.acyclic import reachable

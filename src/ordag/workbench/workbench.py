@@ -80,12 +80,7 @@ class Question:
     @property
     def call(self) -> dict[str, Any]:
         """The keywords of `learn` that give this answer."""
-        return {
-            "data": self.opened.request.data,
-            "method": self.state.method,
-            **self._reading,
-            **self.state.keywords,
-        }
+        return {"data": self.opened.request.data, "method": self.state.method, **self._reading, **self.state.keywords}
 
     @property
     def _reading(self) -> dict[str, Any]:

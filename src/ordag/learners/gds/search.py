@@ -141,13 +141,7 @@ def gds(table: Table, settings: GdsSettings, known: Constraints | None = None) -
         )
 
     result = search_with_penalty(search, settings.penalty, table.moments, known, variances=1, sign=1.0)
-    return Found(
-        method_settings=settings,
-        moments=table.moments,
-        graph=result.graph,
-        score=result.score,
-        result=result,
-    )
+    return Found(method_settings=settings, moments=table.moments, graph=result.graph, score=result.score, result=result)
 
 
 def gds_score(moments: Moments, graph: Dag, *, penalty: float = 1.0) -> float:

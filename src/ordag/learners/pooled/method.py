@@ -85,9 +85,7 @@ class PooledSettings(MethodSettings):
         "stop after this many restarts in a row without improvement; default 30 plus one per variable, at most 100"
     )
     draws: int | None = whole(
-        0,
-        "how many resamples is a whole number, 0 for none",
-        "resamples for the probabilities of arrows; 0 for none",
+        0, "how many resamples is a whole number, 0 for none", "resamples for the probabilities of arrows; 0 for none"
     )
     seed: Seed = seed("seed of the random numbers; default 0")
     graph: str = choice(

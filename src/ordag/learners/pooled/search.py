@@ -21,12 +21,7 @@ from ordag.knowledge.masks import Constraints
 from ordag.learners.order_search.engine import LEAST_GAIN, Optimum, OrderSearch
 from ordag.learners.pooled.changed_search import descend_with_changes, restart_with_changes, starts_with_changes
 from ordag.learners.pooled.environments import Changed
-from ordag.learners.pooled.exact import (
-    MOST_VARIABLES,
-    best_of_all_graphs,
-    descend_over_sets,
-    variances_of_all_sets,
-)
+from ordag.learners.pooled.exact import MOST_VARIABLES, best_of_all_graphs, descend_over_sets, variances_of_all_sets
 from ordag.learners.pooled.problem import Problem
 from ordag.learners.pooled.result import PooledResult
 from ordag.learners.pooled.score import Local, PooledScore
