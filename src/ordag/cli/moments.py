@@ -10,7 +10,8 @@ from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA, READING, inputs, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.common.words import counted, harmless, joined, shown
-from ordag.data.moments import given_moments, scan_source
+from ordag.data.given_moments import given_moments
+from ordag.data.moments import scan_source
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import PartReading
 from ordag.data.set_aside import set_aside_sentence

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,18 +17,17 @@ from ordag.common.linalg import lengths, triangle
 from ordag.common.markup import card, isolated, table
 from ordag.common.words import counted, joined, listed, number, quoted
 from ordag.data.causes import checked_causes
-from ordag.data.covariance_file import covariance_in, read_covariance
 from ordag.data.covariates import HELD, Condition, Covariate, Groups, Root, of_conditions
 from ordag.data.covariates import merged as merged_roots
 from ordag.data.holding import Adjustment
 from ordag.data.holes import Holes
 from ordag.data.missing import Announce
-from ordag.data.moments_file import ENDING, MARK, is_moments, pieces, read
+from ordag.data.moments_file import ENDING, pieces, read
 from ordag.data.passes import Pass, Progress, Summary, gram_in_memory, gram_pass, root_pass
 from ordag.data.reading import Missing, PartReading, Reading
 from ordag.data.scatter import MANY_COLUMNS, WELL_CONDITIONED, root_of_scatter
 from ordag.data.sources import Source, Upload, open_source
-from ordag.data.sources.paths import DiskFile, locate, path_of
+from ordag.data.sources.paths import DiskFile, locate
 from ordag.data.table_checks import (
     check_adjusted,
     check_covariance,
@@ -40,7 +38,7 @@ from ordag.data.table_checks import (
     not_positive_definite,
     shaped,
 )
-from ordag.data.transform import Changes, open_table
+from ordag.data.transform import open_table
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, OutputError, SettingError
 
 HISTORY = "squared dropped outlying rows covariates adjusted_for holes conditions clusters causes".split()
@@ -351,33 +349,6 @@ class Moments:
         """What is recorded beside the numbers."""
         return {name: getattr(self, name) for name in HISTORY}
 
-    def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
-        """Return the columns and units of the settings, and the covariates, which are not taken out yet; logarithms need the rows."""
-        reading.refuse_layout(describe)
-        if reading.na is not None:
-            raise SettingError(f"na: {describe} has no rows, in which values could be missing.", ["na"])
-        if reading.in_time:
-            raise SettingError(
-                f"{reading.given_in_time}: {describe} has no rows in time: learn from the rows.",
-                [reading.given_in_time],
-            )
-        if reading.row_columns:
-            given = next(iter(reading.row_columns))
-            raise SettingError(f"{given}: {describe} has no rows: give that when the moments are made.", [given])
-        columns = None if reading.columns is None else name_list(reading.columns, "columns")
-        whole = self.leaving_out(reading.leave_out).holding(reading.adjust, reading.cause)
-        chosen = whole if columns is None or tuple(columns) == whole.variables else whole.select(columns)
-        changes = Changes.of(reading.transform or {}, chosen.variables, "the table")
-        if changes.logs.any():
-            names = [chosen.variables[j] for j in np.flatnonzero(changes.logs)]
-            raise DataError(
-                f"transform takes logarithms of {quoted(names)}, which needs the rows, and only moments were given: give the rows.",
-                ["transform"],
-            )
-        deviations = chosen.spread[chosen._width :] / np.sqrt(max(chosen.n - 1.0, 1.0))
-        factors = changes.divided(deviations).factors
-        return chosen.scaled(factors) if (factors != 1.0).any() else chosen
-
     def merge(self, *others: Moments) -> Moments:
         """Return the moments of all the rows together. Columns are matched by name; any grouping gives the same result.
 
@@ -525,40 +496,6 @@ def _frozen(values: Array) -> Array:
     values = values.view()
     values.flags.writeable = False
     return values
-
-
-def given_moments(data: Any, reading: Reading, progress: Callable[[str], None] | None = None) -> Moments | None:
-    """Return moments, or the content of files of moments, of several all rows together; None for data of another kind.
-
-    Columns and units are those of `reading`. Where it names columns, files may differ in the others. Covariates are not taken out yet.
-    """
-    describe = Path(data).name if isinstance(data, str | PathLike) else "a table of moments"
-    parts = data if isinstance(data, list | tuple) else [data]
-    if isinstance(data, Moments):
-        moments = data
-    elif (file := covariance_in(data)) is not None:
-        found = read_covariance(file)
-        moments = Moments.from_covariance(found.covariance, found.n, names=found.names)
-    elif isinstance(data, Upload):
-        if data.ending != ENDING and not data.data.startswith(MARK):
-            return None
-        moments = Moments(**read(data)[0]._asdict())
-    elif parts and all(isinstance(one, Moments) for one in parts):
-        moments = merged(((f"Moments {k}", one) for k, one in enumerate(parts, start=1)), _needed(reading))
-    elif parts and all(isinstance(one, str | PathLike) and is_moments(path_of(one)) for one in parts):
-        if progress is not None:
-            progress(f"reading {counted(len(parts), 'file')} of moments")
-        moments = loaded(parts, _needed(reading))
-    else:
-        return None
-    return moments.read_as(reading, describe)
-
-
-def _needed(reading: Reading) -> list[str] | None:
-    """Return the columns that moments must have for these settings, None if all."""
-    return (
-        None if reading.columns is None else [*name_list(reading.columns, "columns"), *reading.adjust, *reading.cause]
-    )
 
 
 def loaded(paths: Sequence[str | PathLike[str]], columns: Sequence[str] | None = None) -> Moments:

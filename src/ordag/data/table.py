@@ -15,10 +15,11 @@ from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, listed, quoted, shown
 from ordag.data.covariates import CONDITIONS, HELD
+from ordag.data.given_moments import given_moments, read_as
 from ordag.data.holding import indicators
 from ordag.data.labelled import Labels
 from ordag.data.labels import RowLabels
-from ordag.data.moments import Moments, given_moments, resolved
+from ordag.data.moments import Moments, resolved
 from ordag.data.passes import Pass, Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan, summed_up
 from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
 from ordag.data.reading import FEWEST_COLUMNS, Reading
@@ -171,7 +172,7 @@ class Table:
         for known in KNOWN:
             vars(table).pop(known, None)
         if self.source is None:
-            table._given = raw.read_as(Reading(transform=changing))
+            table._given = read_as(raw, Reading(transform=changing))
             return table
         settled = changes.divided(raw.spread[raw.p - len(names) :] / np.sqrt(max(raw.n - 1.0, 1.0)))
         table.source = changed(self.source, names, settled, self.missing)
