@@ -196,28 +196,19 @@ def _effects(fit: Fit | LinearSEM | Bootstrap, wanted: Mask | None, how: How) ->
     else:
         kind = "bootstrap"
         found, count = _from_bootstrap(fit, how)
-    total = sem.total_effects()
-    path, unknown = total != 0, np.full(total.shape, np.nan)
+    bare = effects_given_graph(sem, None, level)
+    total, path = bare.estimate, bare.path_found
     enough = found.share * count >= FEWEST_PATHS - 0.5
     std_error, low, high = (np.where(enough, one, np.nan) for one in (found.std_error, found.low, found.high))
-    return Effects(
-        names=learned.names,
-        estimate=total,
-        std_error=std_error,
-        low=low,
-        high=high,
-        level=level,
-        interval=kind,
-        median=found.median,
-        mean=np.where(found.share > 0, found.share * found.mean, 0.0),
-        path_found=path,
-        probability=_at_least_the_arrows(learned, found.share) if kind == "posterior" else unknown,
-        path_support=found.share if kind == "bootstrap" else unknown,
-        robustness=effect_robustness(
-            learned.moments.R, sem.dag.links, total, path if wanted is None else path & wanted
-        ),
-        replicates=count,
-    )
+    known: dict[str, Any] = {"std_error": std_error, "low": low, "high": high, "median": found.median}
+    known["mean"] = np.where(found.share > 0, found.share * found.mean, 0.0)
+    if kind == "posterior":
+        known["probability"] = _at_least_the_arrows(learned, found.share)
+    else:
+        known["path_support"] = found.share
+    wanted = path if wanted is None else path & wanted
+    known["robustness"] = effect_robustness(learned.moments.R, sem.dag.links, total, wanted)
+    return replace(bare, interval=kind, replicates=count, **known)
 
 
 def _at_least_the_arrows(fit: Fit, share: Array) -> Array:

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from ordag.common.arrays import Array, Indices
-from ordag.common.linalg import triangle
+from ordag.common.linalg import group_means, triangle
 from ordag.common.words import counted
 from ordag.data.covariates import CONDITIONS, HELD, Condition, Covariate, Groups, Root, of_conditions
 from ordag.data.holding import RootAccumulator, columns_of, expanded, level_counts, up_to
@@ -153,9 +153,9 @@ class WithinAccumulator:
         codes = np.zeros(len(X), np.intp) if cluster is None else cluster
         found, place = np.unique(codes, return_inverse=True)
         totals: Array = np.bincount(place, w).astype(np.float64)
-        means = np.stack([np.bincount(place, w * column) for column in X.T], axis=1) / totals[:, None]
+        means = group_means(X, place, w, totals)
         centred = X - means[place]
-        left = np.stack([np.bincount(place, w * column) for column in centred.T], axis=1) / totals[:, None]
+        left = group_means(centred, place, w, totals)
         centred -= left[place]  # once more, for the digits that large means take
         means += left
         self._keep(centred * np.sqrt(w)[:, None])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.common.arrays import Array
-from ordag.common.checks import Seed, as_number, short
+from ordag.common.checks import Seed
 from ordag.common.linalg import triangle, wishart_root
 from ordag.common.plain import frame, plain, records
 from ordag.common.words import counted, joined, listed, number, shown
@@ -20,7 +20,7 @@ from ordag.data.table import Table
 from ordag.decisions.answer import Answer
 from ordag.decisions.claims import holm
 from ordag.decisions.equations import EXACT_UP_TO, FEW_ORDERS, Difference, Equation, Model, compare, shapley, unchanging
-from ordag.decisions.given_graph import any_dag, given_graph
+from ordag.decisions.given_graph import any_dag, checked_level, given_graph
 from ordag.decisions.two_groups import two_groups
 from ordag.errors import ColumnError, SettingError
 from ordag.fit import Fit
@@ -188,9 +188,7 @@ def changes(
     >>> ordag.changes(rows, rows * 2, method="cvs").changed_variables
     ('X1', 'X2', 'X3', 'X4')
     """
-    level = as_number(level)
-    if not 0.0 < level < 1.0:
-        raise SettingError(f"level={short(level)}: give a number between 0 and 1.")
+    level = checked_level(level)
     reading, chosen = split_reading(settings)
     check_settings(method, chosen)
     if reading.get("lags"):

@@ -16,6 +16,7 @@ from ordag.common.checks import is_whole, short
 from ordag.common.plain import Tabular, plain, records
 from ordag.common.words import chance, counted, did_you_mean, joined, listed, number, shown
 from ordag.decisions.answer import Answer
+from ordag.decisions.given_graph import checked_fit
 from ordag.decisions.row_scores import Scorer, other_rows, own_rows
 from ordag.errors import ColumnError, SettingError
 from ordag.fit import Fit
@@ -137,9 +138,7 @@ def explain(
     >>> found.rows.tolist()
     [81]
     """
-    if not isinstance(fit, Fit):
-        raise SettingError(f"fit={short(fit)}: give what ordag.learn gave.")
-    fit.at_one_time("explain")
+    checked_fit(fit).at_one_time("explain")
     if not is_whole(worst, 1):
         raise SettingError(f"worst={short(worst)}: give a whole number from 1 on.")
     fit = fit.within_causes

@@ -19,6 +19,7 @@ from ordag.common.plain import Tabular, plain
 from ordag.common.words import counted, did_you_mean, listed, number, shown
 from ordag.data.series import End, Series
 from ordag.decisions.answer import Answer
+from ordag.decisions.given_graph import checked_fit
 from ordag.errors import ColumnError, DataError, SettingError
 from ordag.fit import Fit
 from ordag.model.in_time import continued, largest_root, responses
@@ -219,14 +220,13 @@ def _models(fit: Fit) -> Iterator[tuple[Array, Array]]:
 
 
 def _series(fit: Fit) -> Series:
-    if not isinstance(fit, Fit):
-        raise SettingError(f"fit={short(fit)}: give what ordag.learn gave.")
-    if fit.series is None:
+    series = checked_fit(fit).series
+    if series is None:
         raise SettingError(
             "This fit is not of rows in time: name the column of the times with time='…' (--time), and learn with lags=2 (--lags 2).",
             ["lags"],
         )
-    return fit.series
+    return series
 
 
 def _steps(steps: object) -> int:

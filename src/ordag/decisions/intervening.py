@@ -19,6 +19,7 @@ from ordag.common.checks import as_number, short
 from ordag.common.plain import Tabular, plain, records
 from ordag.common.words import did_you_mean, joined, listed, number, share, shown
 from ordag.decisions.answer import Answer
+from ordag.decisions.given_graph import checked_fit
 from ordag.decisions.joint_effects import doubts
 from ordag.errors import ColumnError, GraphError, SettingError
 from ordag.fit import Fit
@@ -178,9 +179,7 @@ def intervene(
     >>> print(ordag.intervene(fit, shift={"vectors": 10}).sentence)
     If vectors is raised by 10, the mean of mechanics goes from 38.95 to 43.61.
     """
-    if not isinstance(fit, Fit):
-        raise SettingError(f"fit={short(fit)}: give what ordag.learn gave.")
-    fit.at_one_time("intervene")
+    checked_fit(fit).at_one_time("intervene")
     sem = directed(fit)
     rules, words = _rules(fit.names, set or {}, shift or {}, rule or {})
     found = rules.applied(sem.B, sem.omega, fit.moments.mean)

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from ordag.common.arrays import Array, Mask
-from ordag.common.checks import Seed, as_number, short
+from ordag.common.checks import Seed
 from ordag.common.plain import plain
 from ordag.common.words import counted
 from ordag.data.moments import Moments
 from ordag.data.profile import Rows
 from ordag.data.table import Table
 from ordag.decisions.claims import best_change, broken, given_parents, holm, two_sided, unit_root, whole
-from ordag.decisions.given_graph import AnyGraph, any_dag, at_one_time, given_graph, table_of
+from ordag.decisions.given_graph import AnyGraph, any_dag, at_one_time, checked_level, given_graph, reading_of, table_of
 from ordag.decisions.tested_graph import Baseline, GraphTest
 from ordag.errors import DataError, GraphError, SettingError
 from ordag.fit import Fit
@@ -55,9 +55,7 @@ def test(
     >>> ordag.test(graph, "marks").broken
     1
     """
-    level = as_number(level)
-    if not 0.0 < level < 1.0:
-        raise SettingError(f"level={short(level)}: give a number between 0 and 1.")
+    level = checked_level(level)
     at_one_time(reading, "test")
     graph, fit, _ = given_graph(graph)
     if len(graph.nodes) < 2:
@@ -188,14 +186,7 @@ def _on_other_half(
         raise SettingError(
             "split: the graph was not learned here, so there is nothing to learn again; give a fit or a saved one (.ordag)."
         )
-    codes = [one.name for one in fit.moments.adjusted_for if one.levels is not None]
-    known = {
-        "columns": list(fit.names),
-        "adjust": [one.name for one in fit.moments.adjusted_for],
-        "category": codes,
-        **reading,
-    }
-    rows = _kept_rows(fit) if data is None else Table(data, keep=2**26, **known).rows
+    rows = _kept_rows(fit) if data is None else Table(data, keep=2**26, **{**reading_of(fit), **reading}).rows
     if rows is None or rows.stride > 1:
         raise SettingError(
             "split: the rows are needed, and only a part of them or their moments are known: give data=… with all rows."

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ordag.common.arrays import Array, Indices
-from ordag.common.linalg import triangle, wishart_root
+from ordag.common.linalg import group_means, triangle, wishart_root
 from ordag.data.covariates import Condition, Root
 from ordag.data.labels import RowLabels, Units, units_of
 from ordag.data.moments import Moments
@@ -74,7 +74,7 @@ class LabelledResampler:
         total, before = w.sum(), usual.sum()
         if not total > 0.0:
             raise CollinearError("The sample has no row of one of the conditions.")
-        centred = X - _means(X, place, w)[place]
+        centred = X - group_means(X, place, w, np.maximum(np.bincount(place, w), 1e-300))[place]
         worth = before / np.square(usual).sum() if self.labels.weight is not None else 1.0
         R = triangle(centred * np.sqrt(w * worth * before / total)[:, None])
         mean = root.mean + w @ X / total - usual @ X / before
@@ -98,11 +98,6 @@ def _drawn(root: Root, random: np.random.Generator) -> Root:
         return root._replace(groups=None)
     mean = root.mean + random.standard_normal(p) @ root.R / np.sqrt(n * (n - 1.0))
     return root._replace(R=triangle(wishart_root(n, p, random) @ root.R / np.sqrt(n - 1.0)), mean=mean, groups=None)
-
-
-def _means(X: Array, place: Indices, w: Array) -> Array:
-    totals = np.maximum(np.bincount(place, w), 1e-300)
-    return np.stack([np.bincount(place, w * column) for column in X.T], axis=1) / totals[:, None]
 
 
 def _together(base: Moments, roots: Sequence[Root]) -> Moments:

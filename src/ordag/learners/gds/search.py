@@ -317,10 +317,7 @@ def _arranged(moments: Moments, known: Constraints | None) -> tuple[Moments, Con
     size = [float(f"{variance:.{VARIANCE_DIGITS}g}") for variance in moments.variances.tolist()]
     order = sorted(range(moments.p), key=lambda j: (size[j], moments.names[j]))
     names = tuple(moments.names[j] for j in order)
-    if known is not None:
-        masks = {name: getattr(known, name)[np.ix_(order, order)] for name in ("allowed", "required", "before")}
-        known = replace(known, names=names, **masks)
-    return moments.select(names), known
+    return moments.select(names), None if known is None else known.ordered(np.array(order))
 
 
 def _starting_graph(start: Dag | None, names: tuple[str, ...], known: Constraints | None) -> Mask:

@@ -286,7 +286,7 @@ class CausedResult(PooledResult):
         # categories may be related to one another, so that two of them never meet in a collider
         barred[p:, p:] = True
         if self.known is not None:
-            barred[:p, :p] = ~self.known.allowed | self.known.required.T | self.known.before.T
+            barred[:p, :p] = self.known.against
         lines = adjacency & adjacency.T
         adjacency = meek(adjacency & ~(lines & barred))
         found: Mask = (adjacency & ~adjacency.T)[:p, :p]

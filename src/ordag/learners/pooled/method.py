@@ -28,8 +28,7 @@ from ordag.learners.found import Found
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.cause_resampling import CausedPosterior
 from ordag.learners.pooled.cause_search import search_with_causes
-from ordag.learners.pooled.consensus import LIKELY
-from ordag.learners.pooled.posterior import Posterior, usual_draws
+from ordag.learners.pooled.posterior import LIKELY, Posterior, usual_draws
 from ordag.learners.pooled.result import PooledResult
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import pooled_search

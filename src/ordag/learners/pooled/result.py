@@ -118,8 +118,7 @@ class PooledResult(Problem, Result):
             adjacency = meek(adjacency & ~(adjacency & adjacency.T & told_apart & ~dag))
         if self.known is not None:
             lines = adjacency & adjacency.T
-            barred = lines & (~self.known.allowed | self.known.required.T | self.known.before.T)
-            adjacency = meek(adjacency & ~barred)
+            adjacency = meek(adjacency & ~(lines & self.known.against))
         return adjacency & ~adjacency.T
 
     def compelled(self, found: Learned) -> Links:

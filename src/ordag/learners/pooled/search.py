@@ -296,8 +296,7 @@ def _by_position(
         position = np.argsort(order)
         groups = [[int(position[j]) for j in group] for group in groups]
     if known is not None:
-        at = np.ix_(order, order)
-        known = Constraints(names, known.allowed[at], known.required[at], known.before[at], known.record)
+        known = known.ordered(order)
     return moments, known, groups
 
 
