@@ -14,10 +14,8 @@ from ordag.data.roles import COUNTED_ROWS, JUDGED_ROWS, ColumnRole, Suspect
 ROUNDING = 16 * float(np.finfo(float).eps)
 """Share of the terms of a linear relation that may be left of it where it is exact."""
 
-
 MOST_TERMS = 8
 """Columns that may make up another: relations of more are those of simulated and ill-conditioned tables."""
-
 
 WIDEST_RELATION = 400
 """Columns up to which linear relations are searched."""

@@ -22,7 +22,6 @@ column that was not asked for is "dropped"."""
 FEW_VALUES = 7
 """Different whole numbers up to which a column may hold codes."""
 
-
 COUNTED_ROWS = 8
 """Rows from which on 1, 2, 3, … numbers the rows; in a shorter table it may be a dose or a size."""
 

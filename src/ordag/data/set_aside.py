@@ -11,7 +11,6 @@ from ordag.data.roles import ID_NAMES, PART_OF_DATE, REPEATED_CODES, ROW_NAMES_R
 MOST_LEVELS = 500
 """Values of a category up to which an answer offers to hold it fixed."""
 
-
 MOST_NAMED = 12
 """Columns that the sentence on what was set aside names."""
 

@@ -21,7 +21,6 @@ ROBUST = (
     "to reduce the weight to zero"
 )
 
-
 DIRECTIONS = {
     "class": "all graphs with the same independences agree on it",
     "variance": "error variances of similar size",

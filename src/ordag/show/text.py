@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ordag.fit import Fit
     from ordag.show.view import Pairs
 
-
 STARTS = {
     "cvs": "the order by conditional variance",
     "sparse": "the order by conditional variance given few variables",

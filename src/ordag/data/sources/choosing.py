@@ -77,7 +77,7 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
         found = [_role(look, j, reading) for j in range(len(names))]
         roles, suspects = _without_useless(look, found, left, declared, reading)
         positions = [j for j in left if roles[j].is_variable]
-        roles = _asked_about(look, roles, positions, declared)
+        roles = _with_sentinels(look, roles, positions, declared)
     for name in reading.adjust:
         refuse_duplicates(names, [names.index(name)], describe)
         roles[names.index(name)] = ColumnRole(name, "covariate", is_number=kinds[names.index(name)] is None)
@@ -235,7 +235,7 @@ def _glanced(look: Look, roles: Sequence[ColumnRole]) -> list[ColumnRole]:
     return found
 
 
-def _asked_about(
+def _with_sentinels(
     look: Look, roles: Sequence[ColumnRole], positions: Sequence[int], declared: set[str]
 ) -> list[ColumnRole]:
     """Return the roles with possible codes for missing values, for variables not requested by name."""

@@ -29,7 +29,6 @@ from ordag.learners.result import Learned, Level, Result, Unjoined
 LEAST_EDGE_PROBABILITY = 0.01
 """The probability of an edge below which a pair that the graph does not join is left out."""
 
-
 LEAST_HIDDEN, MOST_HIDDEN = 4, 60
 """Variables between which hidden causes are searched for: one of three leaves no trace, and beyond it would take long."""
 
