@@ -11,6 +11,7 @@ from ordag.cli.answers import AS_JSON, as_words, say_next
 from ordag.cli.help import ManualPage, typed
 from ordag.cli.options import (
     DATA,
+    FILE,
     READING,
     SCHEDULER,
     given,
@@ -73,15 +74,12 @@ from ordag.show.terminal import print_fit
 @click.option("--verbose", is_flag=True, help="Print what the verdict rests on, with its numbers.")
 @AS_JSON
 @click.option(
-    "--out",
-    multiple=True,
-    type=click.Path(dir_okay=False),
-    help=f"Also write a file, by its ending: {' '.join(endings())}. May be repeated.",
+    "--out", multiple=True, type=FILE, help=f"Also write a file, by its ending: {' '.join(endings())}. May be repeated."
 )
 @click.option(
     "--plot",
     multiple=True,
-    type=click.Path(dir_okay=False),
+    type=FILE,
     help=f"Also draw a picture, by its ending: {' '.join(PICTURES)}. May be repeated.",
 )
 @click.option(
@@ -93,7 +91,7 @@ from ordag.show.terminal import print_fit
 @click.option("--plot-variable", "variable", help="--plot: the variable whose neighbourhood to draw.")
 @click.option(
     "--report",
-    type=click.Path(dir_okay=False),
+    type=FILE,
     help="Also write a page for a browser (.html): graph, evidence, checks, and how to reproduce it.",
 )
 @click.option(

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage
-from ordag.cli.options import DATA, READING, inputs, take_reading, title_of, with_options
+from ordag.cli.options import DATA, FILE, READING, inputs, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.common.words import counted, harmless, joined, shown
 from ordag.data.given_moments import given_moments
@@ -22,9 +22,7 @@ from ordag.show.files import check_outputs
 
 @click.command(cls=ManualPage)
 @DATA
-@click.option(
-    "--out", required=True, type=click.Path(dir_okay=False), help=f"File to write; its name ends in {ENDING}."
-)
+@click.option("--out", required=True, type=FILE, help=f"File to write; its name ends in {ENDING}.")
 @with_options(READING)
 def moments(data: str | list[str], out: str, **values: Any) -> None:
     """Write what learning needs of DATA to a small file.
