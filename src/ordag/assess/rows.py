@@ -117,7 +117,7 @@ def _advice(offered: RowColumns) -> str:
     by_time = "" if time is None else f"with time={time!r} and lags=1 (--time {shell_word(time)} --lags 1)"
     if subject is None:
         return f"Learn what follows what, {by_time}."
-    within = f"Learn within the groups, with cluster={subject!r} (--cluster {shell_word(subject)})"
+    within = f"Learn within each value of {shown(subject)}, with cluster={subject!r} (--cluster {shell_word(subject)})"
     return f"{within}, or what follows what in each, {by_time} beside it." if by_time else f"{within}."
 
 
