@@ -191,7 +191,8 @@ def _on_other_half(
     """Learn the graph of a fit again from half of the rows, and test it on the other half."""
     if fit is None:
         raise SettingError(
-            "split: the graph was not learned here, so there is nothing to learn again; give a fit or a saved one (.ordag)."
+            "split: the graph was not learned here, so there is nothing to learn again; give a fit or a saved one (.ordag).",
+            ["split"],
         )
     codes = [one.name for one in fit.moments.adjusted_for if one.levels is not None]
     known = {

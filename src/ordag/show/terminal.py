@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -108,7 +109,9 @@ def print_verdict(verdict: Verdict, console: Console, *, verbose: bool = False) 
     console.print(title)
     say(console, written(console, verdict.sentence), "  ")
     if verbose:
-        say(console, written(console, verdict.help), "  ", style="dim")
+        said = [one.sentence for one in verdict.cautions if one.sentence in verdict.sentence]
+        grounds = reduce(lambda words, one: words.replace(f"{one} ", ""), said, verdict.help)
+        say(console, written(console, grounds), "  ", style="dim")
 
 
 def print_diagnosis(diagnosis: Diagnosis, console: Console, description: str = "") -> None:
