@@ -456,11 +456,18 @@ FIRMS, YEARS = np.repeat(np.arange(40) * 10 + 7, 8), np.tile(np.arange(1990, 199
             "group (2 values; adjust=['group'] holds it fixed, cause=['group'] puts it into the graph)",
         ),
         ({"year": np.arange(1700, 2020)}, "time='year' with lags=1 learns what follows what"),
-        ({"year": YEARS}, "what follows what, if cluster names the column that tells the series apart"),
+        ({"year": YEARS}, "what follows what, if cluster=… names the column that tells the series apart"),
     ],
 )
 def test_columns_that_say_what_rows_are_are_offered_by_name(columns, said):
     assert said in offers(**columns)
+
+
+def test_times_that_repeat_within_groups_are_not_offered_beside_them():
+    """38 models of cars in two years, several cars of each model in both."""
+    said = offers(model=[f"m{k % 38}" for k in range(152)], year=np.arange(152) // 76 * 9 + 1999)
+    assert "cluster='model' learns within its values" in said
+    assert "time=" not in said
 
 
 def test_what_names_subjects_is_not_offered_to_be_held_fixed_too():

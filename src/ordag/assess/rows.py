@@ -12,6 +12,7 @@ from ordag.assess.dependence import blocks, grouping, levels, row_memory
 from ordag.assess.finding import Caution, Finding
 from ordag.assess.influence import deciding_row
 from ordag.assess.populations import two_groups, two_models
+from ordag.assess.relations import relation_caution
 from ordag.common.arrays import Array
 from ordag.common.words import listed, share, shell_word, shown
 from ordag.data.moments import Moments
@@ -201,6 +202,7 @@ def influence_caution(found: Found) -> Caution | None:
 
 CHECKS: dict[str, Callable[[Sample], Caution | None]] = {
     "dependent_rows": dependent_rows,
+    "relations": lambda sample: relation_caution(sample.X, sample.names),
     "groups_of_rows": groups_of_rows,
     "duplicate_rows": duplicate_rows,
     "filled_cells": filled_cells,

@@ -97,7 +97,7 @@ class Explanation(Answer, Tabular):
         """How many rows are odd, and the oddest."""
         known = ~np.isnan(self.p_values)
         if not known.any():
-            return "No row without missing values."
+            return "Rows with missing values are not explained, and these all have some."
         said = ""
         if self.odd is not None:
             are = "is" if self.odd == 1 else "are"

@@ -123,7 +123,7 @@ class Ahead(Answer, Tabular):
     @property
     def sentence(self) -> str:
         """How far the forecast goes, in words."""
-        which = f" of {shown(self.series)}" if self.series else ""
+        which = f" of series {shown(self.series)}" if self.series else ""
         return (
             f"{counted(len(self.names), 'variable')}{which}, {counted(len(self.estimate), self.step or 'step')} ahead."
         )
