@@ -29,6 +29,7 @@ from ordag.assess.hidden_causes import hidden_causes_finding
 from ordag.assess.in_time import time_findings
 from ordag.assess.missing_values import missing_finding
 from ordag.assess.normality import columns_finding, kurtosis_finding, mardia_finding
+from ordag.assess.relations import relation_caution
 from ordag.assess.rows import FINE, row_finding
 from ordag.assess.scale import scale_finding, scale_of
 from ordag.assess.sorting import sorting_finding
@@ -194,8 +195,8 @@ def check(
 
     The findings, by key: scale, equal_variances, condition, sorting, standardising, units, backward, hidden_causes, logarithms,
     kurtosis, mardia, columns, linearity, residual_spread, residual_pairs, dependent_rows, groups_of_rows, duplicate_rows,
-    filled_cells, influence; missing_values, conditions and clusters where there are any. docs/trust.md explains each. Given Moments,
-    those that need rows are "unchecked".
+    filled_cells, influence; relations, missing_values, conditions and clusters where there are any. docs/trust.md explains each. Given
+    Moments, those that need rows are "unchecked".
     """
     check_choice("units", units, (None, "commensurable"), "'commensurable' if all columns are in comparable units")
     if not is_flag(same_units):
@@ -345,6 +346,8 @@ def _row_findings(
         **{key: partial(row_finding, key, X, baseline.moments) for key in FINE},
         "influence": lambda: influence_finding(baseline, X, alpha),
     }
+    if len(X) >= LEAST_ROWS and relation_caution(X, names) is not None:
+        checks["relations"] = lambda: row_finding("relations", X, baseline.moments)
     if baseline.fit.has_earlier:
         checks = _of_present(baseline, X, alpha) if rows is not None else {}
     for key, find in checks.items():

@@ -359,8 +359,8 @@ def test_the_caution_on_dependent_rows_names_the_columns_that_help():
         "neither": {},
     }
     wanted = {
-        "repeated measures": "Learn within the groups, with cluster='rat' (--cluster rat).",
-        "codes": "Learn within the groups, with cluster='tree_id' (--cluster tree_id).",
+        "repeated measures": "Learn within each value of rat, with cluster='rat' (--cluster rat).",
+        "codes": "Learn within each value of tree_id, with cluster='tree_id' (--cluster tree_id).",
         "times": "Learn what follows what, with time='date' and lags=1 (--time date --lags 1).",
         "panel": "(--cluster firm_id), or what follows what in each, with time='year' and lags=1 (--time year --lags 1)",
         "neither": "Name the column that says which rows belong together",

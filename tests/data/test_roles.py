@@ -26,7 +26,7 @@ from ordag.data.roles import (
 from ordag.data.set_aside import few_values_sentence, set_aside_sentence
 from ordag.data.sources import open_source
 from ordag.data.table import Table
-from ordag.errors import ColumnError, ColumnWarning, ConstantColumnError, DataError, SettingError
+from ordag.errors import ColumnError, ColumnWarning, ConstantColumnError, CovarianceError, DataError, SettingError
 
 N = 40
 RANDOM = np.random.default_rng(0)
@@ -257,6 +257,31 @@ def test_strict_refuses():
         _ = Table(frame(k=1.0), strict=True).moments
 
 
+@pytest.mark.filterwarnings("ignore:Set aside")
+def test_what_never_changes_within_clusters_is_set_aside():
+    data = frame(family=np.arange(N) // 5, father=np.repeat(np.arange(N // 5) * 1.5, 5))
+    table = Table(data, cluster="family").warn()
+    assert table.names == table.moments.names == ("a", "b", "c")
+    role = next(one for one in table.columns if one.name == "father")
+    assert (role.role, role.reason) == ("constant", "the same within each family")
+    plain = Table(data.drop(columns="father"), cluster="family").moments
+    np.testing.assert_allclose(abs(table.moments.R), abs(plain.R), atol=1e-12)
+    assert Table(data, cluster="family", clusters="between").warn().names == ("a", "b", "c", "father")
+    with pytest.raises(ConstantColumnError, match="father never changes within the clusters of family"):
+        _ = Table(data, cluster="family", strict=True).warn().moments
+    with pytest.raises(DataError, match=r"only a is left\. Set aside: .*father \(the same within each family\)"):
+        Table(data[["a", "family", "father"]], cluster="family").warn()
+
+
+def test_a_matrix_of_correlations_is_no_table_of_rows(tmp_path):
+    S = pd.DataFrame(np.corrcoef(X[:, :3], rowvar=False).round(3), columns=list("abc"), index=list("abc"))
+    S.to_csv(tmp_path / "s.csv")
+    for data in (S, tmp_path / "s.csv"):
+        with pytest.raises(CovarianceError, match="is a matrix of correlations, not a table of rows"):
+            Table(data)
+    assert Table(S.assign(c=S["c"] + 0.01)).names == ("a", "b", "c")
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -304,6 +329,12 @@ def test_too_few_variables_left_is_one_sentence():
         "To use Year all the same: role={'Year': 'variable'} (--role Year=variable)."
     )
     assert Table(data, **refused.value.remedies[0].reading).names == ("Year", "y")
+
+
+def test_categories_alone_are_answered_with_what_they_can_be():
+    data = pd.DataFrame({"opinion": ["agree", "disagree"] * (N // 2), "y": X[:, 0]})
+    with pytest.raises(DataError, match="write ordered categories as numbers; others can be held fixed, or be causes"):
+        Table(data)
 
 
 def test_what_to_do_about_columns_that_were_set_aside():
@@ -424,11 +455,18 @@ FIRMS, YEARS = np.repeat(np.arange(40) * 10 + 7, 8), np.tile(np.arange(1990, 199
             "group (2 values; adjust=['group'] holds it fixed, cause=['group'] puts it into the graph)",
         ),
         ({"year": np.arange(1700, 2020)}, "time='year' with lags=1 learns what follows what"),
-        ({"year": YEARS}, "what follows what, if cluster names the column that tells the series apart"),
+        ({"year": YEARS}, "what follows what, if cluster=… names the column that tells the series apart"),
     ],
 )
 def test_columns_that_say_what_rows_are_are_offered_by_name(columns, said):
     assert said in offers(**columns)
+
+
+def test_times_that_repeat_within_groups_are_not_offered_beside_them():
+    """38 models of cars in two years, several cars of each model in both."""
+    said = offers(model=[f"m{k % 38}" for k in range(152)], year=np.arange(152) // 76 * 9 + 1999)
+    assert "cluster='model' learns within its values" in said
+    assert "time=" not in said
 
 
 def test_what_names_subjects_is_not_offered_to_be_held_fixed_too():

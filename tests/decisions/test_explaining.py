@@ -112,8 +112,10 @@ def test_what_is_told_of_rows_is_in_the_answer():
 
 def test_bad_rows():
     fit = fit_of(rows(30, 1))
-    with pytest.raises(SettingError, match="there is no row 31"):
+    with pytest.raises(SettingError, match="There is no row 31: the table has 30 rows"):
         ordag.explain(fit, [31])
+    with pytest.raises(SettingError, match="There is no row 0: the first is row 1"):
+        ordag.explain(fit, [0, 3])
     with pytest.raises(ColumnError, match="target"):
         ordag.explain(fit, target="w")
     with pytest.raises(SettingError, match="only moments"):

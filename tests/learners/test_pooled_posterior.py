@@ -408,7 +408,7 @@ def test_probabilities_say_whether_they_have_settled():
     assert "ask for more" not in near.sentence
     assert not far.settled
     assert "standard errors of up to 0.06: ask for more" in far.sentence
-    assert "longer ones may agree (kicks=500" in replace(far, searches=0.06).sentence
+    assert "longer ones may agree, with kicks=500" in replace(far, searches=0.06).sentence
     assert far.to_dict() == {"kind": "rows", "draws": 100, "error": 0.06, "settled": False}
 
 

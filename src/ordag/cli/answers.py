@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ordag.cli.help import SectionedOption
+from ordag.cli.help import SectionedOption, typed
 from ordag.cli.options import FILE, STANDARD_INPUT
 from ordag.common.files import write_whole
 from ordag.common.plain import Document
@@ -58,7 +58,7 @@ def print_answer(answer: Document, title: str, as_json: bool) -> bool:
     if as_json:
         click.echo(answer.to_json())
     else:
-        print_decision(answer, Screen(), title)
+        print_decision(answer, Screen(typed), title)
     return not as_json
 
 

@@ -132,7 +132,7 @@ def check(
     if as_json:
         click.echo(diagnosis.to_json())
     else:
-        print_diagnosis(diagnosis, Screen(), title_of(data), typed=typed)
+        print_diagnosis(diagnosis, Screen(typed), title_of(data))
         if report is not None:
             click.echo(f"written: {shown(report)}", err=True)
         say_next("the graph", "learn", *as_words(data))

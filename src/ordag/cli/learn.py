@@ -184,7 +184,7 @@ def learn(
         for sentence in fit.warnings:
             click.echo(f"Warning: {typed(sentence)}", err=True)
     else:
-        print_fit(fit, Screen(), title_of(data), verbose=verbose, typed=typed)
+        print_fit(fit, Screen(typed), title_of(data), verbose=verbose)
         for path in contents:
             click.echo(f"written: {shown(path)}", err=True)
         for source, target in fit.graph.directed[:1]:

@@ -65,7 +65,10 @@ class RowColumns(NamedTuple):
                 and one.values is not None
                 and (_is_panel(one, time) or one.values >= MANY_SUBJECTS or ID_NAMES.fullmatch(one.name.strip()))
             ]
-            subject = max(labels, key=lambda one: one.values or 0).name if labels else None
+            most = max(labels, key=lambda one: one.values or 0) if labels else None
+            subject = None if most is None else most.name
+            if most is not None and repeats and not _is_panel(most, time):
+                time = None  # a time would occur twice in one of these groups
         return cls(subject, None if time is None else time.name, repeats)
 
 
@@ -94,7 +97,7 @@ def _row_hints(aside: Sequence[ColumnRole]) -> str:
     if time is not None and subject is not None and repeats:
         said.append(f"with time={time!r} and lags=1 beside it, what follows what in each")
     elif time is not None:
-        apart = ", if cluster names the column that tells the series apart" if repeats else ""
+        apart = ", if cluster=… names the column that tells the series apart" if repeats else ""
         said.append(f"time={time!r} with lags=1 learns what follows what{apart}")
     if others:
         said.append(f"role={ {others[0]: 'variable'}!r} uses {shown(others[0])} all the same")

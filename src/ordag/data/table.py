@@ -40,6 +40,7 @@ from ordag.data.table_checks import (
     check_size,
     check_variables,
     least_squares_rows,
+    unchanging,
 )
 from ordag.data.transform import Changes, changed, held_fixed, open_table
 from ordag.errors import CollinearError, ColumnWarning, DataError, SettingError
@@ -257,6 +258,17 @@ class Table:
                 self._set_aside([ColumnRole(out, "derived", f"follows from {listed(error.columns[:-1])}")])
                 check_variables(self.names, self.columns, self.source.prefix if self.source is not None else "")
 
+    def _leave_out_same_within(self) -> None:
+        """Set aside the columns that never change within clusters, whose relations are learned."""
+        labels = self.row_labels
+        if labels is None or labels.cluster is None or self.source is None:
+            return
+        moments, name = self._first_moments(), shown(labels.names[labels.cluster].name)
+        same = unchanging(moments.n, moments.mean, moments.spread)
+        gone = [one for one, is_same in zip(moments.names, same, strict=True) if is_same and one in self.names]
+        self._set_aside([ColumnRole(one, "constant", f"the same within each {name}") for one in gone])
+        check_variables(self.names, self.columns, self.source.prefix)
+
     @property
     def row_labels(self) -> Labels | None:
         """The columns that say what rows are; None without any."""
@@ -286,6 +298,8 @@ class Table:
         """Warn of the columns that were set aside."""
         if self._judged and self.missing in ("auto", "em") and len(self.names) <= WIDEST_RELATION:
             self._leave_out_made_up()
+        if self._judged and self.series is None and not self._between:
+            self._leave_out_same_within()
         aside = set_aside_sentence(self.columns)
         if aside:
             warnings.warn(f"{aside}.", ColumnWarning, stacklevel=_outside())

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ordag.common.arrays import Array
+from ordag.common.arrays import Array, Mask
 from ordag.common.checks import as_list, as_numbers, check_text, short
 from ordag.common.linalg import EPSILON, cholesky_until
 from ordag.common.words import counted, joined, listed, shell_word, shown
@@ -239,6 +239,8 @@ def check_variables(names: Sequence[str], columns: Sequence[ColumnRole], prefix:
         if able
         else []
     )
+    if not able and any(one.role == "category" for one in columns):
+        advice = " Variables are columns of numbers: write ordered categories as numbers; others can be held fixed, or be causes."
     raise DataError(f"{prefix}A graph needs two variables, and {left}. {aside}.{advice}", remedies=remedies)
 
 
@@ -259,6 +261,11 @@ def check_adjusted(n: int, rank: int, left: Array, names: Sequence[str], fixed: 
         )
 
 
+def unchanging(n: int, mean: Array, spread: Array) -> Mask:
+    """Return which columns have the same value in all rows, up to rounding; `spread` as in `check_moments`."""
+    return np.asarray(spread <= np.sqrt(n) * 4 * EPSILON * np.abs(mean))
+
+
 def check_moments(
     n: int,
     mean: Array,
@@ -276,7 +283,7 @@ def check_moments(
     if large:
         raise NonFiniteError(f"The values of {listed(large)} are too large to square in float64: use a larger unit.")
     if n > 1:
-        constant = spread <= np.sqrt(n) * 4 * EPSILON * np.abs(mean)
+        constant = unchanging(n, mean, spread)
         if constant.any():
             which = [names[j] for j in np.flatnonzero(constant)]
             one = len(which) == 1

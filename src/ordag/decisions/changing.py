@@ -49,7 +49,7 @@ class Changes(Answer):
     corrected for their number (Holm). names: what the two groups of rows are called. target: the variable whose change is explained; for
     the mean and the variance: `before`, `after`, `values` (Shapley values of its ancestors' equations and its own) and `low`, `high`
     (95 % intervals). learned: whether the graph was learned from the tables. left_out: columns that one of the tables
-    lacks, or that never change in it.
+    lacks, or that never change in it. dropped: rows left out for missing values.
     """
 
     graph: Dag
@@ -64,6 +64,7 @@ class Changes(Answer):
     explained: dict[str, dict[str, Any]] | None = None
     learned: bool = False
     left_out: tuple[str, ...] = ()
+    dropped: int = 0
 
     @cached_property
     def columns(self) -> dict[str, list[Any]]:
@@ -131,6 +132,7 @@ class Changes(Answer):
                 if self.left_out
                 else []
             ),
+            *([f"Left out for missing values: {counted(self.dropped, 'row')}."] if self.dropped else []),
             *([learned] if self.learned else []),
             "Level: the expected value with the parents at their mean over both tables. P-values are corrected for their number (Holm).",
         ]
@@ -142,6 +144,7 @@ class Changes(Answer):
             "groups": list(self.names),
             "learned": self.learned,
             "left_out": list(self.left_out),
+            "dropped": self.dropped,
             "nodes": list(self.graph.nodes),
             "arrows": [list(edge) for edge in self.graph.directed],
             "level": self.level,
@@ -201,16 +204,17 @@ def changes(
     if by is None:
         if after is None or values is not None:
             raise SettingError(
-                "after: give a second table, or with by=… (--by) the column of one table that says which rows to compare."
+                "Give a second table, or with by=… (--by) the column of one table that says which rows to compare."
             )
         first, second = (
             one.within_causes.moments if isinstance(one, Fit) else Table(one, **{**wanted, **reading}).moments
             for one in (before, after)
         )
+        dropped = first.dropped + second.dropped
     else:
         if after is not None or isinstance(before, Fit):
             raise SettingError("by: give one table, and the column of it that says which rows to compare.")
-        first, second, names, left_out = two_groups(before, by, values, **{**wanted, **reading})
+        first, second, names, left_out, dropped = two_groups(before, by, values, **{**wanted, **reading})
     if known is None:
         common = [name for name in first.names if name in set(second.names)]
         if len(common) < 2:
@@ -248,6 +252,7 @@ def changes(
         explained,
         learned=graph is None,
         left_out=tuple(left_out),
+        dropped=dropped,
     )
 
 

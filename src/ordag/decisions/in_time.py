@@ -124,7 +124,7 @@ class Ahead(Answer, Tabular):
     @property
     def sentence(self) -> str:
         """How far the forecast goes, in words."""
-        which = f" of {shown(self.series)}" if self.series else ""
+        which = f" of series {shown(self.series)}" if self.series else ""
         return (
             f"{counted(len(self.names), 'variable')}{which}, {counted(len(self.estimate), self.step or 'step')} ahead."
         )
@@ -254,7 +254,7 @@ def _end(series: Series, name: str | None) -> End:
             "there is a gap, or there are too many series."
         )
     if name is None and len(ends) > 1:
-        raise SettingError(f"There are {len(ends):,} series ({listed(ends)}): say which one with series=…", ["series"])
+        raise SettingError(f"series: name one of the {len(ends):,} ({listed(ends)}).", ["series"])
     if name is not None and name not in ends:
         raise SettingError(
             f"series={short(name)}: there is no such series to go on from.{did_you_mean(name, ends)}", ["series"]

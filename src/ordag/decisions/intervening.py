@@ -30,6 +30,9 @@ from ordag.total_effects import directed
 LEVEL = 0.95
 """The level of intervals."""
 
+FAR = 5.0
+"""Standard deviations from its mean from which on hardly any row has a value like that to which a variable is moved."""
+
 FEWEST_GRAPHS = 20
 """Graphs below which no interval is given."""
 
@@ -147,8 +150,13 @@ class Intervention(Answer, Tabular):
         slack = 1e-9 * np.abs(self.after)
         beyond = (self.after < self.low - slack) | (self.after > self.high + slack)
         odd = [shown(self.names[j]) for j in np.flatnonzero(beyond)]
+        away = np.abs(self.after - self.before) / np.where(self.sd_before > 0.0, self.sd_before, 1.0)
+        far = [f"{shown(self.names[j])} ({number(away[j], 2)} s.d.)" for j in self.done if away[j] > FAR]
         warning = f"Do not rely on the mean of {joined(odd, 6)}: most of these graphs are at odds with the learned one."
-        return [over, *([warning] if odd else []), *self.doubts]
+        beyond_rows = (
+            f"Far from the mean of the rows: {joined(far, 6)}. There the answer extends straight lines beyond the data."
+        )
+        return [over, *([warning] if odd else []), *([beyond_rows] if far else []), *self.doubts]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole answer in plain values."""

@@ -184,7 +184,8 @@ def _on_other_half(
     """Learn the graph of a fit again from half of the rows, and test it on the other half."""
     if fit is None:
         raise SettingError(
-            "split: the graph was not learned here, so there is nothing to learn again; give a fit or a saved one (.ordag)."
+            "split: the graph was not learned here, so there is nothing to learn again; give a fit or a saved one (.ordag).",
+            ["split"],
         )
     rows = _kept_rows(fit) if data is None else Table(data, keep=2**26, **{**reading_of(fit), **reading}).rows
     if rows is None or rows.stride > 1:

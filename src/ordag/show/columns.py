@@ -70,7 +70,11 @@ def _entry(one: ColumnRole, j: int | None, moments: Moments, profile: Profile | 
         "most": None if glance is None else _plain(glance.most),
         "counts": [] if glance is None else list(glance.counts),
         "levels": [] if glance is None else [[harmless(text), rows] for text, rows in glance.levels],
-        "missing": None if glance is None else glance.missing,
+        "missing": None
+        if glance is None
+        else 0
+        if one.role == "experiment"
+        else glance.missing,  # empty: nothing was acted on
         "rows": None if glance is None else glance.rows,
         "remark": harmless("; ".join(part.remark for part in said)),
         "typed": [harmless(part.typed) for part in said if part.typed],

@@ -137,6 +137,8 @@ def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[st
         badge = "being weighed"
     elif not count:
         badge = "no edges"
+    elif fit.probabilities is not None and not fit.probabilities.settled:
+        badge = "not settled"
     elif verdict.expected is not None:
         badge = f"{about(verdict.expected.wrong)} wrong"
     elif verdict.tier is not None:

@@ -26,7 +26,10 @@ from ordag.data.roles import (
 )
 from ordag.data.sentinels import among_columns, sentinels, without_codes
 from ordag.data.sources.columns import LONG, Kind, Look, check_columns, refuse_duplicates, refuse_kinds, select
-from ordag.errors import ColumnError
+from ordag.errors import ColumnError, CovarianceError
+
+FEWEST_CORRELATED = 3
+"""Columns from which on a symmetric table with 1 on its diagonal is a matrix of correlations."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,7 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
     else:
         refuse_duplicates(names, left, describe)
         refuse_kinds(names, kinds, [j for j in left if _is_refused(names[j], kinds[j], reading)], describe)
+        _refuse_correlations(look, [j for j in left if kinds[j] is None and names[j].strip()], describe)
         found = [_role(look, j, reading) for j in range(len(names))]
         roles, suspects = _without_useless(look, found, left, declared, reading)
         positions = [j for j in left if roles[j].is_variable]
@@ -118,6 +122,19 @@ def _is_refused(name: str, kind: Kind | None, reading: Reading) -> bool:
     """Return whether a column can be neither used nor set aside unasked: bad cells, or text requested as a variable."""
     said = "category" if name in reading.category else reading.role.get(name)
     return kind is not None and (said == "variable" or (kind.role == "refused" and said is None))
+
+
+def _refuse_correlations(look: Look, numbers: Sequence[int], describe: str) -> None:
+    """Refuse a matrix of correlations, which is no table of rows; `numbers` are the positions of columns of numbers with a name."""
+    p = len(numbers)
+    if look.numbers is None or not look.whole or p < FEWEST_CORRELATED or len(look.numbers(numbers[0])) != p:
+        return
+    S = np.column_stack([look.numbers(j) for j in numbers])
+    if (S == S.T).all() and (np.diagonal(S) == 1.0).all() and (np.abs(S) <= 1.0).all():
+        raise CovarianceError(
+            f"{describe} is a matrix of correlations, not a table of rows: say how many rows it comes from. In Python "
+            "Moments.from_covariance(matrix, n) takes it; as text, a file with the number of rows, the names and the lower triangle."
+        )
 
 
 def _covariate(look: Look, j: int, reading: Reading) -> Covariate:

@@ -88,8 +88,8 @@ class Probabilities:
     def remedy(self) -> str:
         """What settles the probabilities."""
         if self.searches <= SETTLED:
-            return "ask for more resamples (draws=…, --draws)"
-        return "searches end in different graphs; longer ones may agree (kicks=500, --kicks 500)"
+            return "ask for more resamples with draws=… (--draws)"
+        return "searches end in different graphs; longer ones may agree, with kicks=500 (--kicks 500)"
 
     @property
     def sentence(self) -> str:
