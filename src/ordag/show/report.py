@@ -29,7 +29,7 @@ from ordag.graph.cpdag import Cpdag
 from ordag.show.document import document
 from ordag.show.plots import drawing
 from ordag.show.provenance import Origin
-from ordag.show.text import edge_cells, heading, legend, lines_without_direction, margin, notes
+from ordag.show.text import edge_cells, heading, legend, lines_without_direction, margin, notes, order_title
 from ordag.show.view import View
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _edge_tables(fit: Fit, most: int) -> str:
 def _order_table(fit: Fit, most: int) -> str:
     numbered = (f"{k + 1}. {isolated(node)}" for k, node in enumerate(fit.order or ()))
     if fit.ordering is None:
-        return table(["order, causes first"], ([node] for node in numbered), most=most)
+        return table([order_title(fit).lower()], ([node] for node in numbered), most=most)
     columns = fit.step_columns
     rows = (
         [node, number(variance), margin(lead)]

@@ -27,6 +27,7 @@ from ordag.show.text import (
     levels_in_words,
     lines_without_direction,
     margin,
+    order_title,
     other_units,
     other_warnings,
     present,
@@ -72,7 +73,7 @@ def print_fit(
     for sentence in kinds_of_rows(fit):
         say(console, harmless(f"{sentence}."))
     if fit.order is not None:
-        section(console, "Order, causes first")
+        section(console, order_title(fit))
         if fit.ordering is not None:
             _print_steps(fit, console)
         else:

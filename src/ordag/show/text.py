@@ -234,6 +234,12 @@ def present(fit: Fit) -> list[str]:
     return [name for name in fit.order or () if fit.series is None or name in fit.series.names]
 
 
+def order_title(fit: Fit) -> str:
+    """Title the order; where every direction is open, others fit as well."""
+    others = fit.ordering is None and all(reason == "open" for reason in fit.edge_columns["reason"])
+    return "One order that fits, causes first" if others else "Order, causes first"
+
+
 def sources(fit: Fit, most: int) -> list[str]:
     """Return the sources of the first `most` arrows, with how many steps earlier they are."""
     columns = fit.edge_columns

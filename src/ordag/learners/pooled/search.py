@@ -19,6 +19,7 @@ from ordag.data.equations import Equations
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
 from ordag.data.table_checks import least_squares_rows
+from ordag.graph.acyclic import topological_order
 from ordag.graph.links import Links
 from ordag.graph.partly_directed import completed, meek
 from ordag.knowledge.masks import Constraints
@@ -72,7 +73,7 @@ EVEN, ODD = 1, 2
 """Halves of the chains of restarts, by their number: where the graphs that they end in differ, so may those of another seed."""
 
 FEWEST_CHAINS, MOST_CHAINS, WORK_OF_CHAINS = 6, 8, 2**29
-"""Chains of restarts where there are to be resamples, all but the first from random orders unless there is knowledge. There are more where
+"""Chains of restarts where there are to be resamples, all but the first from random orders, which keep to knowledge. There are more where
 not all of them end in graphs of one score; none begins after so many multiplications, roughly, which is half a second."""
 
 MOST_FOR_ALL_SETS = 8
@@ -359,16 +360,13 @@ def pooled_search(
     elif not overruled() and kicks != 0:
         until = search.work + WORK_OF_CHAINS
         best, tried = restarted(best, seed)
-        begins, ends = sorted(found, key=lambda name: found[name].score), [(best, EVEN)]
-        random = np.random.default_rng(_child(seed, 0))
+        ends, random = [(best, EVEN)], np.random.default_rng(_child(seed, 0))
+        before = np.zeros((moments.p,) * 2, dtype=bool) if known is None else known.before
         while several and len(ends) < (FEWEST_CHAINS if _one_score(ends) else MOST_CHAINS) and search.work < until:
-            begin = found[begins[len(ends) % len(begins)]]
-            if known is None:
-                [[begin]] = search.descend(
-                    ((score,), problem.fitted(problem.masks[1], random.permutation(moments.p).tolist()))
-                )
-                begin = problem.fitted(begin.parents, begin.order)
-            end, more = restarted(begin, _child(seed, len(ends)))
+            some = random.permutation(moments.p)
+            order = some[list(topological_order(before[np.ix_(some, some)]))].tolist()
+            [[begin]] = search.descend(((score,), problem.fitted(problem.masks[1], order)))
+            end, more = restarted(problem.fitted(begin.parents, begin.order), _child(seed, len(ends)))
             if end.score < best.score - LEAST_GAIN:
                 start, best = "restarts", end
             tried += more
