@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -91,8 +91,8 @@ class PooledResult(Problem, Result):
     """The best graph and how it was reached. Variables are numbered as in `moments`, which has them in the order by conditional variance.
 
     starts: the score that each start reached. start: the one that the best graph comes from, or "restarts". kicks: the number of restarts.
-    optima: the best graph, and the others that the starts reached. free: the best graph found when error variances carry no information.
-    ends: the graphs in which chains of restarts ended, the best first, each with the halves of the chains that did.
+    optima: the best graph, and those of another score that the starts reached. free: the best graph found when error variances carry no
+    information. ends: the graphs in which chains of restarts ended, the best first, each with the halves of the chains that did.
     equations: the moments of each variable's equation, where they are not `moments`. labels: what the sampled rows are.
     environments: those between which equations may differ; `equations` are then those that they share in the best graph.
     """
@@ -303,7 +303,7 @@ def pooled_search(
         best = replace(best, order=problem.topological(best.parents))
         # one descent often ends far above the class of the best graph, even under its own score
         free = min(free, free_problem.fitted(best.parents, best.order), key=lambda one: one.score)
-        optima = (best, *(one for one in found.values() if one.parents != best.parents))
+        optima = (best, *(one for one in found.values() if not one_score((best, one))))
         scores = {name: one.score for name, one in found.items()}
         shared = equations if changed is None else changed.equations(best.parents)
         given = problem.score, variances, known, moments, scores, start, tried, optima, free, warning, shared, labels
@@ -362,7 +362,11 @@ def pooled_search(
         best, tried = restarted(best, seed)
         ends, random = [(best, EVEN)], np.random.default_rng(_child(seed, 0))
         before = np.zeros((moments.p,) * 2, dtype=bool) if known is None else known.before
-        while several and len(ends) < (FEWEST_CHAINS if _one_score(ends) else MOST_CHAINS) and search.work < until:
+        while (
+            several
+            and len(ends) < (FEWEST_CHAINS if one_score(end for end, _ in ends) else MOST_CHAINS)
+            and search.work < until
+        ):
             some = random.permutation(moments.p)
             order = some[list(topological_order(before[np.ix_(some, some)]))].tolist()
             [[begin]] = search.descend(((score,), problem.fitted(problem.masks[1], order)))
@@ -378,9 +382,9 @@ def pooled_search(
     return result(found, start, best, free, tried, search.warning, ends)
 
 
-def _one_score(ends: Sequence[tuple[Optimum, int]]) -> bool:
+def one_score(graphs: Iterable[Optimum]) -> bool:
     """Return whether all graphs have the same score."""
-    scores = [one.score for one, _ in ends]
+    scores = [one.score for one in graphs]
     return max(scores) < min(scores) + LEAST_GAIN
 
 
