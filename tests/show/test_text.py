@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from looks import ACTING, KINDS, NAMES, fit_of, rows, wide_fit
 
 import ordag
 from ordag.common.words import shown
 from ordag.show.cells import arrows, legend, margin
-from ordag.show.text import left_out, resampled, scored, summary
+from ordag.show.text import left_out, order_title, resampled, scored, summary
 
 
 def test_margins_are_in_percent_and_from_twice_on_in_times():
@@ -42,6 +43,17 @@ def test_a_summary_has_the_sizes_the_order_and_every_arrow(kind):
             }
     assert not ACTING.search(summary(fit))
     assert repr(fit) == summary(fit)
+
+
+def test_an_order_is_one_of_several_where_every_direction_is_open():
+    a = np.random.default_rng(0).standard_normal(40)
+    X = np.column_stack([a, a + np.random.default_rng(1).standard_normal(40)])
+    fit = ordag.learn(X, draws=0)
+    opened = ordag.learn(X, draws=8)
+    assert list(opened.edges["reason"]) == ["open"]
+    assert order_title(opened) == "One order that fits, causes first"
+    for other in (fit, ordag.learn(X, "cvs")):
+        assert order_title(other) == "Order, causes first"
 
 
 def test_one_of_each_is_said_in_the_singular():

@@ -21,7 +21,7 @@ from ordag.show.cells import differences, legend
 from ordag.show.charts import Chart, charts, histograms
 from ordag.show.columns import columns_of, holes_map
 from ordag.show.provenance import Origin, provenance
-from ordag.show.text import EARLIER, heading, headline, notes, open_directions, other_warnings
+from ordag.show.text import EARLIER, heading, headline, notes, open_directions, order_title, other_warnings
 from ordag.show.view import MOST_PAIRS, View
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def document(
         "categories": _categories(fit, view),
         "order": view.order,
         "ordered": fit.column_order is not None,
+        "order_title": order_title(fit),
         "pairs": _pairs(fit, view),
         "fixed": _fixed(fit, view),
         "level": _level(view),

@@ -30,7 +30,7 @@ from ordag.show.cells import edge_cells, legend, lines_without_direction, margin
 from ordag.show.document import document
 from ordag.show.plots import drawing
 from ordag.show.provenance import Origin
-from ordag.show.text import heading, notes
+from ordag.show.text import heading, notes, order_title
 from ordag.show.view import View
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _edge_tables(fit: Fit, most: int) -> str:
 def _order_table(fit: Fit, most: int) -> str:
     numbered = (f"{k + 1}. {isolated(node)}" for k, node in enumerate(fit.order or ()))
     if fit.ordering is None:
-        return table(["order, causes first"], ([node] for node in numbered), most=most)
+        return table([order_title(fit).lower()], ([node] for node in numbered), most=most)
     columns = fit.step_columns
     rows = (
         [node, number(variance), margin(lead)]

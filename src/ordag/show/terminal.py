@@ -34,6 +34,7 @@ from ordag.show.text import (
     kinds_of_rows,
     left_out,
     levels_in_words,
+    order_title,
     other_units,
     other_warnings,
     resampled,
@@ -71,7 +72,7 @@ def print_fit(fit: Fit, console: Console, description: str = "", *, verbose: boo
     for sentence in kinds_of_rows(fit):
         say(console, harmless(f"{sentence}."))
     if fit.order is not None:
-        section(console, "Order, causes first")
+        section(console, order_title(fit))
         if fit.ordering is not None:
             _print_steps(fit, console)
         else:

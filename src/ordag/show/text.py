@@ -172,6 +172,12 @@ def open_directions(fit: Fit, verdict: Verdict) -> int:
     return int(verdict.numbers.get("reasons", {}).get("open", 0)) + len(fit.graph.undirected)
 
 
+def order_title(fit: Fit) -> str:
+    """Title the order; where every direction is open, others fit as well."""
+    others = fit.ordering is None and all(reason == "open" for reason in fit.edge_columns["reason"])
+    return "One order that fits, causes first" if others else "Order, causes first"
+
+
 def notes(fit: Fit) -> list[str]:
     """Return the notes that apply: columns with few values, changed columns, chance edges, edges left out, resamples."""
     found = (

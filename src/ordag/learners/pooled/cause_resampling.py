@@ -174,7 +174,7 @@ class _State:
         root = units if given.needs_root else None
         search = OrderSearch(C, scale, which=which, root=root, known=given.masks, **given.limits)
         if not self._searched:
-            starts = given.found.optima[:STARTS]
+            starts = (given._turned(start, random) for start in given.found.optima[:STARTS])
             found = min((search.descend_once(self.score, start) for start in starts), key=lambda one: one.score)
             self.parents, self._searched = list(found.parents), True
         v = self._log_variances()

@@ -39,7 +39,7 @@ from ordag.learners.pooled.exact import best_graph
 from ordag.learners.pooled.problem import Problem, masks_of
 from ordag.learners.pooled.result import PooledResult
 from ordag.learners.pooled.score import CHANCE, PooledScore
-from ordag.learners.pooled.search import pooled_search
+from ordag.learners.pooled.search import one_score, pooled_search
 from ordag.learners.pooled.variances import own_log_variances
 from ordag.order.ordering import Ordering
 
@@ -334,7 +334,7 @@ def search_with_causes(
     variances = own_log_variances(problem.equations(best.sets), least_squares_rows(len(names)))
     own = replace(result, variances=variances)
     optimum = own.fitted(best.parents, own.topological(best.parents))
-    others = [one for one in result.optima if one.parents != optimum.parents]
+    others = [one for one in result.optima if not one_score((optimum, one))]
     fields = {name: getattr(own, name) for name in PooledResult.__dataclass_fields__}
     fields |= {"optima": (optimum, *others), "equations": problem.equations(best.sets)}
     return CausedResult(**fields, categories=problem.categories, rules=problem.rules, sets=best.sets)

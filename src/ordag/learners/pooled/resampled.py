@@ -434,20 +434,22 @@ class Resampled:
     def _turned(self, start: Optimum, random: np.random.Generator) -> Optimum:
         """Return a random graph of the class, on which the end of a search depends, if no error variances are compared.
 
-        Turning a covered arrow, whose ends have the same other parents, leads to every graph of the class (Chickering 1995).
+        Turning a covered arrow, whose ends have the same other parents, leads to every graph of the class (Chickering 1995), and where
+        knowledge allows it to graphs that keep to it.
         """
-        if self.score.groups or self.found.known is not None:
+        if self.score.groups:
             return start
-        parents = list(start.parents)
+        parents, allowed = list(start.parents), self.found.masks[0]
         for j, place in zip(
             random.integers(self.p, size=TURNS * self.p).tolist(), random.random(TURNS * self.p).tolist(), strict=True
         ):
             own = members(parents[j])
             if own:
                 i = own[int(place * len(own))]
-                if parents[j] == parents[i] | 1 << i:
+                if parents[j] == parents[i] | 1 << i and allowed[i] >> j & 1:
                     parents[j], parents[i] = parents[i], parents[i] | 1 << j
-        return replace(start, parents=tuple(parents), order=self.found.topological(parents))
+        order = self.found.topological(parents)
+        return replace(start, parents=tuple(parents), order=order) if len(order) == self.p else start
 
     def _in_reach(self, search: OrderSearch, best: Optimum, first: Optimum, other: Optimum) -> bool:
         """Return whether a search from another graph may end below the best, which one from the first graph has led to."""

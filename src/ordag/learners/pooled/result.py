@@ -38,8 +38,8 @@ class PooledResult(Problem, Result):
     """The best graph and how it was reached. Variables are numbered as in `moments`, which has them in the order by conditional variance.
 
     starts: the score that each start reached. start: the one that the best graph comes from, or "restarts". kicks: the number of restarts.
-    optima: the best graph, and the others that the starts reached. free: the best graph found when error variances carry no information.
-    ends: the graphs in which chains of restarts ended, the best first, each with the halves of the chains that did.
+    optima: the best graph, and those of another score that the starts reached. free: the best graph found when error variances carry no
+    information. ends: the graphs in which chains of restarts ended, the best first, each with the halves of the chains that did.
     equations: the moments of each variable's equation, where they are not `moments`. labels: what the sampled rows are.
     environments: those between which equations may differ; `equations` are then those that they share in the best graph.
     """

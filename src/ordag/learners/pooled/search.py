@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from ordag.data.equations import Equations
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
 from ordag.data.table_checks import least_squares_rows
+from ordag.graph.acyclic import topological_order
 from ordag.knowledge.masks import Constraints
 from ordag.learners.order_search.engine import LEAST_GAIN, Optimum, OrderSearch
 from ordag.learners.pooled.changed_search import descend_with_changes, restart_with_changes, starts_with_changes
@@ -61,7 +62,7 @@ EVEN, ODD = 1, 2
 """Halves of the chains of restarts, by their number: where the graphs that they end in differ, so may those of another seed."""
 
 FEWEST_CHAINS, MOST_CHAINS, WORK_OF_CHAINS = 6, 8, 2**29
-"""Chains of restarts where there are to be resamples, all but the first from random orders unless there is knowledge. There are more where
+"""Chains of restarts where there are to be resamples, all but the first from random orders, which keep to knowledge. There are more where
 not all of them end in graphs of one score; none begins after so many multiplications, roughly, which is half a second."""
 
 MOST_FOR_ALL_SETS = 8
@@ -139,7 +140,7 @@ def pooled_search(
         best = replace(best, order=problem.topological(best.parents))
         # one descent often ends far above the class of the best graph, even under its own score
         free = min(free, free_problem.fitted(best.parents, best.order), key=lambda one: one.score)
-        optima = (best, *(one for one in found.values() if one.parents != best.parents))
+        optima = (best, *(one for one in found.values() if not one_score((best, one))))
         scores = {name: one.score for name, one in found.items()}
         shared = equations if changed is None else changed.equations(best.parents)
         given = problem.score, variances, known, moments, scores, start, tried, optima, free, warning, shared, labels
@@ -196,16 +197,17 @@ def pooled_search(
     elif not overruled() and kicks != 0:
         until = search.work + WORK_OF_CHAINS
         best, tried = restarted(best, seed)
-        begins, ends = sorted(found, key=lambda name: found[name].score), [(best, EVEN)]
-        random = np.random.default_rng(_child(seed, 0))
-        while several and len(ends) < (FEWEST_CHAINS if _one_score(ends) else MOST_CHAINS) and search.work < until:
-            begin = found[begins[len(ends) % len(begins)]]
-            if known is None:
-                [[begin]] = search.descend(
-                    ((score,), problem.fitted(problem.masks[1], random.permutation(moments.p).tolist()))
-                )
-                begin = problem.fitted(begin.parents, begin.order)
-            end, more = restarted(begin, _child(seed, len(ends)))
+        ends, random = [(best, EVEN)], np.random.default_rng(_child(seed, 0))
+        before = np.zeros((moments.p,) * 2, dtype=bool) if known is None else known.before
+        while (
+            several
+            and len(ends) < (FEWEST_CHAINS if one_score(end for end, _ in ends) else MOST_CHAINS)
+            and search.work < until
+        ):
+            some = random.permutation(moments.p)
+            order = some[list(topological_order(before[np.ix_(some, some)]))].tolist()
+            [[begin]] = search.descend(((score,), problem.fitted(problem.masks[1], order)))
+            end, more = restarted(problem.fitted(begin.parents, begin.order), _child(seed, len(ends)))
             if end.score < best.score - LEAST_GAIN:
                 start, best = "restarts", end
             tried += more
@@ -217,9 +219,9 @@ def pooled_search(
     return result(found, start, best, free, tried, search.warning, ends)
 
 
-def _one_score(ends: Sequence[tuple[Optimum, int]]) -> bool:
+def one_score(graphs: Iterable[Optimum]) -> bool:
     """Return whether all graphs have the same score."""
-    scores = [one.score for one, _ in ends]
+    scores = [one.score for one in graphs]
     return max(scores) < min(scores) + LEAST_GAIN
 
 

@@ -15,6 +15,7 @@ export function createOrder(box, state) {
 function writeOrder(box, state) {
   const { doc } = state,
     { steps, model } = doc;
+  box.parentElement.querySelector("h2").textContent = doc.order_title;
   if (!steps && !doc.ordered) {
     refill(box, element("p", {}, "This method gives no order: a class of graphs leaves some of it open."));
     return;

@@ -14,6 +14,7 @@ from ordag.common.checks import is_whole, short
 from ordag.common.words import LEFT_TO_RIGHT, counted
 from ordag.errors import SettingError
 from ordag.picture.scene import BLUE, GREY, INK, SMALL, VERMILION, labels, text_width
+from ordag.show.text import order_title
 from ordag.show.view import View
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def order(view: View, axes: Callable[..., Axes], *, ties: bool = True, most: int
     _label_rows(ax, names, end, runners)
     _draw_ties(ax, lanes, left_out)
     some = f" ({p} of {len(view.order)} variables)" if p < len(view.order) else ""
-    _legend_above(ax, f"order, causes first{some}")
+    _legend_above(ax, f"{order_title(view.fit).lower()}{some}")
     return ax
 
 
