@@ -131,6 +131,11 @@ def test_what_the_first_rows_say_of_text(levels, holds, role, reason):
     ("name", "values", "reason"),
     [
         ("x", np.arange(1, 13), "it numbers the rows"),
+        ("x", np.arange(8), "it numbers the rows"),
+        ("x", np.arange(7), ""),  # fewer rows may do so by chance
+        ("x", np.arange(1000, 1008), "it numbers the rows"),  # of a later part of a file
+        ("x", np.arange(999, 1007), ""),
+        ("x", [0, 1, 2, 3, 4, 5, 6, 7, 9], ""),
         ("id", [3, 3, 7, 7, 9, 9], "codes that repeat"),
         ("patientId", [3, 1, 7, 2, 9, 4], "codes, different in every row"),
         ("no", [4, 2, 1, 3, 6, 5, 7], "codes, different in every row"),
@@ -172,6 +177,24 @@ def test_relations_are_looked_for_in_two_complete_rows_more_than_columns_and_cop
     assert relations(names, rows[1:].T.__getitem__, [False] * p) == []
     rows[0, 0] = np.nan
     assert relations(names, rows.T.__getitem__, [False] * p) == []
+
+
+@pytest.mark.parametrize(
+    ("weights", "constant", "words"),
+    [
+        ([-1.0, -1.0], 0.0, "= −a − b"),
+        ([-1.0, 2.0], 0.0, "= 2 × b − a"),
+        ([-1.0, -2.5], 3.0, "= 3 − a − 2.5 × b"),
+        ([-1.0, -2.0], -3.0, "= −a − 2 × b − 3"),
+        ([1.0], 0.0, "a copy of a"),
+        ([1.0] * 4, 0.0, "= a + b + c + d"),
+    ],
+)
+def test_relations_are_written_as_a_person_would(weights, constant, words):
+    rows = np.random.default_rng(1).integers(0, 50, (60, len(weights))).astype(float)
+    columns = [*rows.T, rows @ weights + constant]
+    fixed = [True] * len(weights) + [False]
+    assert [one.words for one in relations([*"abcd"[: len(weights)], "made"], columns.__getitem__, fixed)] == [words]
 
 
 def test_the_sum_goes_and_its_parts_stay():

@@ -252,7 +252,8 @@ class CausedResult(PooledResult):
     sets: tuple[int, ...] = ()
 
     @property
-    def cause_count(self) -> int:  # type: ignore[override]
+    def cause_count(self) -> int:
+        """The number of categories that may be causes."""
         return 0 if self.categories is None else len(self.categories.names)
 
     def found_causes(self, categories: Categories | None, order: Indices) -> FoundCauses | None:

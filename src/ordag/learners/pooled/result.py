@@ -80,9 +80,6 @@ class PooledResult(Problem, Result):
         """The factor by which the error variances differ."""
         return self.score.ratio(self.best.v)
 
-    cause_count = 0
-    """Categories that may be causes."""
-
     def found_causes(self, categories: Categories | None, order: Indices) -> FoundCauses | None:
         """Return the arrows from categories in the best graph."""
         return None
