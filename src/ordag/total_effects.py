@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ordag.bootstrapping import EFFECTS, IN_MEMORY, Bootstrap, bootstrap_fit, bootstrap_table
-from ordag.common.arrays import Array, Mask
+from ordag.common.arrays import Mask
 from ordag.common.checks import Seed, short
 from ordag.data.reading import split_reading
 from ordag.data.table import Table
@@ -235,19 +235,15 @@ def _effects(
         median=found.median,
         mean=np.where(found.share > 0, found.share * found.mean, 0.0),
         path_found=path,
-        probability=_at_least_the_arrows(learned, found.share) if kind == "posterior" else unknown,
+        probability=unknown
+        if kind == "bootstrap" or learned.posterior is None
+        else learned.posterior.paths(learned.sample),
         path_support=found.share if kind == "bootstrap" else unknown,
         robustness=effect_robustness(
             learned.moments.R, sem.dag.links, total, path if wanted is None else path & wanted
         ),
         replicates=count,
     )
-
-
-def _at_least_the_arrows(fit: Fit, share: Array) -> Array:
-    """Return the probabilities of paths: the shares of the graphs with one, which lack improbable arrows, and at least the arrow's own."""
-    assert fit.probabilities is not None
-    return np.maximum(share, fit.probabilities.arrows)
 
 
 def _from_posterior(fit: Fit, level: float, wanted: Mask | None) -> tuple[Intervals, int]:
