@@ -15,6 +15,7 @@ import ordag
 from ordag.assess.causes import GroupEffect
 from ordag.data.table import Table
 from ordag.errors import ColumnError, DataError, GraphError, SettingError
+from ordag.graph.acyclic import reachable
 from ordag.learners.pooled import posterior
 from ordag.model.effects import check_pair
 from ordag.total_effects import KINDS
@@ -210,7 +211,9 @@ def test_effects_are_those_of_the_graphs_drawn_for_the_resamples(weak):
     assert 0.05 < effects.probability.max() < 1
     for i, j in [(i, j) for i in range(3) for j in range(3) if i != j]:
         there = drawn[drawn[:, i, j] != 0, i, j]
-        assert effects.probability[i, j] == max(len(there) / 60, weak.probabilities.arrows[i, j])
+        likely = weak.probabilities.arrows >= posterior.ON_PATHS
+        paths = [reachable(graph & likely, i)[j] for graph in weak.posterior.graphs(weak.sample)]
+        assert effects.probability[i, j] == max(np.mean(paths), weak.probabilities.arrows[i, j])
         assert effects.mean[i, j] == pytest.approx(drawn[:, i, j].mean())
         if len(there):
             low, median, high = np.quantile(there, [0.025, 0.5, 0.975], method="weibull")
@@ -226,6 +229,7 @@ def test_arrows_of_little_probability_make_no_path_of_two(monkeypatch):
     with_them = ordag.effects(fit).probability
     assert (with_them >= arrows).all()
     monkeypatch.setattr(posterior, "LIKELY_ENOUGH", 0.0)
+    monkeypatch.setattr(posterior, "ON_PATHS", 0.0)
     assert with_them.sum() < 0.8 * ordag.effects(fit).probability.sum()
 
 

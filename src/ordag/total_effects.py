@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ordag.bootstrapping import EFFECTS, IN_MEMORY, Bootstrap, bootstrap_fit, bootstrap_table
-from ordag.common.arrays import Array, Mask
+from ordag.common.arrays import Mask
 from ordag.common.checks import Seed, short
 from ordag.data.reading import split_reading
 from ordag.data.table import Table
@@ -202,19 +202,13 @@ def _effects(fit: Fit | LinearSEM | Bootstrap, wanted: Mask | None, how: How) ->
     std_error, low, high = (np.where(enough, one, np.nan) for one in (found.std_error, found.low, found.high))
     known: dict[str, Any] = {"std_error": std_error, "low": low, "high": high, "median": found.median}
     known["mean"] = np.where(found.share > 0, found.share * found.mean, 0.0)
-    if kind == "posterior":
-        known["probability"] = _at_least_the_arrows(learned, found.share)
+    if kind == "posterior" and learned.posterior is not None:
+        known["probability"] = learned.posterior.paths(learned.sample)
     else:
         known["path_support"] = found.share
     wanted = path if wanted is None else path & wanted
     known["robustness"] = effect_robustness(learned.moments.R, sem.dag.links, total, wanted)
     return replace(bare, interval=kind, replicates=count, **known)
-
-
-def _at_least_the_arrows(fit: Fit, share: Array) -> Array:
-    """Return the probabilities of paths: the shares of the graphs with one, which lack improbable arrows, and at least the arrow's own."""
-    assert fit.probabilities is not None
-    return np.maximum(share, fit.probabilities.arrows)
 
 
 def _from_posterior(fit: Fit, level: float, wanted: Mask | None) -> tuple[Intervals, int]:

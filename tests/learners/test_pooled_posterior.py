@@ -450,6 +450,31 @@ def test_resamples_of_standardised_tables_begin_with_any_graph_of_the_class():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("tiers", [(), (("X1", "X5"), ("X2", "X8"))])
+def test_graphs_that_resamples_begin_with_and_end_in_keep_to_knowledge(tiers):
+    """Columns without a tier may stand between two tiers, so allowed arrows alone do not keep to the order."""
+    drawn = simulate("erdos-renyi", 9, 300, 3, degree=3)
+    true, X = drawn.sem.dag.directed, drawn.X / drawn.X.std(axis=0)
+    knowledge = {"tiers": tiers} if tiers else {"required": true[:3], "forbidden": [pair[::-1] for pair in true[3:6]]}
+    fit, random = learn(X, method="pooled", draws=30, knowledge=knowledge), np.random.default_rng(0)
+    result = fit.result
+    every = resampled.Resampled(result, X)
+    turned = [every._turned(result.best, random) for _ in range(40)]
+    assert len({one.parents for one in turned}) > 1
+    for one in turned:
+        graph = one.adjacency()
+        np.testing.assert_array_equal(completed(graph), completed(result.best.adjacency()))
+        assert not (graph & ~result.known.allowed).any()
+        assert not (result.known.required & ~graph).any()
+        before = result.known.before | graph
+        assert all(one.order.index(i) < one.order.index(j) for i, j in zip(*np.nonzero(before), strict=True))
+    for graph in fit.posterior._graphs["rows"]:
+        mask = np.unpackbits(graph, count=81).reshape(9, 9).astype(bool)
+        assert not (mask & ~result.known.allowed).any()
+        assert not (result.known.required & ~mask).any()
+
+
+@pytest.mark.slow
 def test_the_error_counts_what_halves_of_the_searches_differ_by():
     """One half of the chains has ended in the best graph, the other one in a graph along the reverse order."""
     X = oracles.random_rows(9, 300, np.random.default_rng(0), size=2.0, density=0.6)

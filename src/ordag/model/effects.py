@@ -51,7 +51,8 @@ class Effect(Document):
     std_error, low, high, median: over the graphs that have a directed path; nan where fewer than 20 have one (the median where none
         has), and for a model that was not fitted to rows. mean: over all graphs, 0 where there is no path.
     path_found: whether the learned graph has a directed path. probability: of a path, the share of the graphs drawn from the posterior that
-        have one. path_support: the share of resamples in whose learned graph there is one. Both are nan where there are none.
+        have one over arrows that are not improbable. path_support: the share of resamples in whose learned graph there is one. Both are
+        nan where there are none.
     robustness: the share of the residual variance of both that a hidden common cause would have to explain to reduce the effect to zero
         (`ordag.model.refit.robustness_value`); nan without a path in the learned graph.
     replicates: the number of resamples.

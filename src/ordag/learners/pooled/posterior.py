@@ -34,9 +34,10 @@ BATCH = 64
 PRECISE, SETTLED = 0.02, 0.05
 """The standard error of the least certain arrow at which more resamples are not needed, and beyond which no probability is given."""
 
-LIKELY_ENOUGH = 0.15
-"""The probability of an arrow from which on effects go through it. A path is there where one arrow too many is, and every resample has a
-few that chance made: each is rare, but with all of them paths are said twice as often as they are there."""
+LIKELY_ENOUGH, ON_PATHS = 0.15, 0.3
+"""The probability of an arrow from which on effects go through it, and from which on it counts for the probability of a path. A path is
+there where one arrow too many is, and every resample has a few that chance made: each is rare, but with all of them paths are said twice
+as often as they are there. Intervals of effects need the less probable arrows, too, to hold the truth as often as they should."""
 
 CLASS = 0.9
 """The share of the drawn graphs with an edge whose own class has its arrow, from which on the arrow is said to follow from the class."""
@@ -217,6 +218,17 @@ class Posterior:
         arrows = np.zeros_like(by_position)
         arrows[:, self.order] = by_position
         return arrows
+
+    def paths(self, rows: Array | None) -> Array:
+        """Return the probability of a directed path from i to j at [i, j], which is at least that of the arrow.
+
+        It is the share of the graphs drawn for the resamples that have one over arrows from `ON_PATHS` on.
+        """
+        probabilities = self.probabilities(rows)
+        assert probabilities is not None
+        likely = probabilities.arrows >= ON_PATHS
+        there = [transitive_closure(graph & likely) for graph in self.graphs(rows)]
+        return np.maximum(np.mean(there, axis=0), probabilities.arrows)
 
     def _drawn(self, rows: Array | None) -> list[Mask]:
         """Return the graph of every resample without arrows that are not `LIKELY_ENOUGH`, over the positions of the order.
