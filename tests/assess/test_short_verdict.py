@@ -12,6 +12,7 @@ import ordag
 from ordag.assess.finding import Caution
 from ordag.assess.forecast import Expected
 from ordag.assess.verdict import Verdict, in_short
+from ordag.show.document import document
 
 SENTENCE = re.compile(r"\.(?: |$)")
 
@@ -74,6 +75,7 @@ def test_what_was_not_worked_out_is_said():
     few = ordag.learn(X / X.std(axis=0), draws=3)
     assert not few.probabilities.settled
     assert "not settled" in few.verdict.sentence
+    assert document(few)["verdict"]["badge"] == "not settled"
 
 
 @pytest.mark.slow
