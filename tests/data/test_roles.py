@@ -464,6 +464,15 @@ def test_columns_that_say_what_rows_are_are_offered_by_name(columns, said):
     assert said in offers(**columns)
 
 
+def test_a_column_with_names_of_variables_is_offered_as_experiment():
+    targets = np.where(np.arange(N) < 20, "", np.where(np.arange(N) < 30, "a", "b; c"))
+    for target in (targets, np.where(targets == "a", "a", "")):  # one label is constant for the rest
+        said = set_aside_sentence(Table(frame(target=target)).columns)
+        assert said.endswith("experiment='target' takes its labels for the variables that were acted on")
+        assert "adjust" not in said
+    assert "experiment" not in set_aside_sentence(Table(frame(target=np.where(targets == "a", "a", "else"))).columns)
+
+
 def test_times_are_offered_in_each_cluster_that_is_given():
     year = ColumnRole("year", "time", "years", 8)
     said = set_aside_sentence([ColumnRole("firm", "cluster"), year])

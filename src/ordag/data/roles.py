@@ -464,11 +464,14 @@ def set_aside_sentence(columns: Iterable[ColumnRole], *, hints: bool = True) -> 
     """Say which columns were set aside and why, and with `hints` what uses them; "" if none was."""
     columns = list(columns)
     aside = [one for one in columns if one.is_set_aside]
-    subject = RowColumns.among(aside).subject
+    subject, acted = RowColumns.among(aside).subject, _experiment(columns)
     able = [
         one.name
         for one in aside
-        if one.role == "category" and one.values is not None and one.values <= MOST_LEVELS and one.name != subject
+        if one.role == "category"
+        and one.values is not None
+        and one.values <= MOST_LEVELS
+        and one.name not in (subject, acted)
     ]
     it, them = ("it", "it") if len(able) == 1 else ("one", "them")
     hint = f"adjust={able!r} holds {them} fixed, cause={able[:1]!r} puts {it} into the graph" if hints and able else ""
@@ -482,7 +485,20 @@ def set_aside_sentence(columns: Iterable[ColumnRole], *, hints: bool = True) -> 
     more = f". {hint}" if len(able) > 1 and hint else ""
     cluster = next((one.name for one in columns if one.role == "cluster"), None)
     more += _row_hints(aside, cluster) if hints else ""
+    if hints and acted is not None:
+        more += f". experiment={acted!r} takes its labels for the variables that were acted on"
     return f"Set aside: {'; '.join(parts)}{more}" if aside else ""
+
+
+def _experiment(columns: Sequence[ColumnRole]) -> str | None:
+    """Return the column set aside whose labels are names of variables, as where experiments acted on them; None without one."""
+    names = {one.name for one in columns if one.is_variable}
+    for one in columns:
+        levels = one.glance.levels if one.is_set_aside and one.glance is not None else ()
+        labels = {part.strip() for text, _ in levels for part in text.split(";")} - {"", "observational"}
+        if labels and labels <= names:
+            return one.name
+    return None
 
 
 ROW_NAMES_REASON = "row names"
