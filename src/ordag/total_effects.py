@@ -202,7 +202,8 @@ def _effects(fit: Fit | LinearSEM | Bootstrap, wanted: Mask | None, how: How) ->
     std_error, low, high = (np.where(enough, one, np.nan) for one in (found.std_error, found.low, found.high))
     known: dict[str, Any] = {"std_error": std_error, "low": low, "high": high, "median": found.median}
     known["mean"] = np.where(found.share > 0, found.share * found.mean, 0.0)
-    if kind == "posterior" and learned.posterior is not None:
+    if kind == "posterior":
+        assert learned.posterior is not None
         known["probability"] = learned.posterior.paths(learned.sample)
     else:
         known["path_support"] = found.share

@@ -292,6 +292,7 @@ def test_what_never_changes_within_clusters_is_set_aside():
     assert Table(data, cluster="family", clusters="between").warn().names == ("a", "b", "c", "father")
     with pytest.raises(ConstantColumnError, match="father never changes within the clusters of family"):
         _ = Table(data, cluster="family", strict=True).warn().moments
+    assert Table(data, environment="family").warn().names == ("a", "b", "c")
     with pytest.raises(DataError, match=r"only a is left\. Set aside: .*father \(the same within each family\)"):
         Table(data[["a", "family", "father"]], cluster="family").warn()
 
@@ -483,6 +484,21 @@ FIRMS, YEARS = np.repeat(np.arange(40) * 10 + 7, 8), np.tile(np.arange(1990, 199
 )
 def test_columns_that_say_what_rows_are_are_offered_by_name(columns, said):
     assert said in offers(**columns)
+
+
+def test_a_column_with_names_of_variables_is_offered_as_experiment():
+    targets = np.where(np.arange(N) < 20, "", np.where(np.arange(N) < 30, "a", "b; c"))
+    for target in (targets, np.where(targets == "a", "a", "")):  # one label is constant for the rest
+        said = set_aside_sentence(Table(frame(target=target)).columns)
+        assert said.endswith("experiment='target' takes its labels for the variables that were acted on")
+        assert "adjust" not in said
+    assert "experiment" not in set_aside_sentence(Table(frame(target=np.where(targets == "a", "a", "else"))).columns)
+
+
+def test_times_are_offered_in_each_cluster_that_is_given():
+    year = ColumnRole("year", "time", "years", 8)
+    said = set_aside_sentence([ColumnRole("firm", "cluster"), year])
+    assert said.endswith("time='year' with lags=1 learns what follows what in each firm")
 
 
 def test_times_that_repeat_within_groups_are_not_offered_beside_them():

@@ -17,12 +17,16 @@ MOST_NAMED = 12
 
 def set_aside_sentence(columns: Iterable[ColumnRole], *, hints: bool = True) -> str:
     """Say which columns were set aside and why, and with `hints` what uses them; "" if none was."""
+    columns = list(columns)
     aside = [one for one in columns if one.is_set_aside]
-    subject = RowColumns.among(aside).subject
+    subject, acted = RowColumns.among(aside).subject, _experiment(columns)
     able = [
         one.name
         for one in aside
-        if one.role == "category" and one.values is not None and one.values <= MOST_LEVELS and one.name != subject
+        if one.role == "category"
+        and one.values is not None
+        and one.values <= MOST_LEVELS
+        and one.name not in (subject, acted)
     ]
     it, them = ("it", "it") if len(able) == 1 else ("one", "them")
     hint = f"adjust={able!r} holds {them} fixed, cause={able[:1]!r} puts {it} into the graph" if hints and able else ""
@@ -34,8 +38,22 @@ def set_aside_sentence(columns: Iterable[ColumnRole], *, hints: bool = True) -> 
     if len(aside) > MOST_NAMED:
         parts.append(f"{len(aside) - MOST_NAMED} more columns")
     more = f". {hint}" if len(able) > 1 and hint else ""
-    more += _row_hints(aside) if hints else ""
+    cluster = next((one.name for one in columns if one.role == "cluster"), None)
+    more += _row_hints(aside, cluster) if hints else ""
+    if hints and acted is not None:
+        more += f". experiment={acted!r} takes its labels for the variables that were acted on"
     return f"Set aside: {'; '.join(parts)}{more}" if aside else ""
+
+
+def _experiment(columns: Sequence[ColumnRole]) -> str | None:
+    """Return the column set aside whose labels are names of variables, as where experiments acted on them; None without one."""
+    names = {one.name for one in columns if one.is_variable}
+    for one in columns:
+        levels = one.glance.levels if one.is_set_aside and one.glance is not None else ()
+        labels = {part.strip() for text, _ in levels for part in text.split(";")} - {"", "observational"}
+        if labels and labels <= names:
+            return one.name
+    return None
 
 
 MANY_SUBJECTS = 30
@@ -79,8 +97,11 @@ def _is_panel(subject: ColumnRole, time: ColumnRole | None) -> bool:
     return subject.glance is None or subject.glance.rows <= subject.values * time.values
 
 
-def _row_hints(aside: Sequence[ColumnRole]) -> str:
-    """Offer what uses a column that names subjects or times, and a column of numbers of which nothing else is said."""
+def _row_hints(aside: Sequence[ColumnRole], cluster: str | None) -> str:
+    """Offer what uses a column that names subjects or times, and a column of numbers of which nothing else is said.
+
+    cluster: the column that was given for subjects.
+    """
     subject, time, repeats = RowColumns.among(aside)
     others = [
         one.name
@@ -97,7 +118,10 @@ def _row_hints(aside: Sequence[ColumnRole]) -> str:
     if time is not None and subject is not None and repeats:
         said.append(f"with time={time!r} and lags=1 beside it, what follows what in each")
     elif time is not None:
-        apart = ", if cluster=… names the column that tells the series apart" if repeats else ""
+        apart = (
+            f" in each {shown(cluster)}" if cluster else ", if cluster=… names the column that tells the series apart"
+        )
+        apart = apart if repeats else ""
         said.append(f"time={time!r} with lags=1 learns what follows what{apart}")
     if others:
         said.append(f"role={ {others[0]: 'variable'}!r} uses {shown(others[0])} all the same")

@@ -259,14 +259,16 @@ class Table:
                 check_variables(self.names, self.columns, self.source.prefix if self.source is not None else "")
 
     def _leave_out_same_within(self) -> None:
-        """Set aside the columns that never change within clusters, whose relations are learned."""
+        """Set aside the columns that never change within clusters or conditions, whose relations are learned."""
         labels = self.row_labels
-        if labels is None or labels.cluster is None or self.source is None:
+        groups = [] if labels is None else [at for at in (labels.cluster, labels.condition) if at is not None]
+        if labels is None or not groups or self.source is None:
             return
-        moments, name = self._first_moments(), shown(labels.names[labels.cluster].name)
+        moments = self._first_moments()
         same = unchanging(moments.n, moments.mean, moments.spread)
         gone = [one for one, is_same in zip(moments.names, same, strict=True) if is_same and one in self.names]
-        self._set_aside([ColumnRole(one, "constant", f"the same within each {name}") for one in gone])
+        within = f"each {shown(labels.names[groups[0]].name)}" if len(groups) == 1 else "the groups of rows"
+        self._set_aside([ColumnRole(one, "constant", f"the same within {within}") for one in gone])
         check_variables(self.names, self.columns, self.source.prefix)
 
     @property

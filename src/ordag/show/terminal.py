@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -113,8 +112,10 @@ def print_verdict(verdict: Verdict, console: Console, *, verbose: bool = False) 
     console.print(title)
     say(console, written(console, verdict.sentence), "  ")
     if verbose:
-        said = [one.sentence for one in verdict.cautions if one.sentence in verdict.sentence]
-        grounds = reduce(lambda words, one: words.replace(f"{one} ", ""), said, verdict.help)
+        grounds = verdict.help
+        for caution in verdict.cautions:
+            if caution.sentence in verdict.sentence:  # said above
+                grounds = " ".join(grounds.replace(caution.sentence, "").split())
         say(console, written(console, grounds), "  ", style="dim")
 
 

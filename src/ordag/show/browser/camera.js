@@ -2,7 +2,7 @@
 
 const NEAREST = 4;
 const FARTHEST = 0.15;
-const HEADROOM = 48; // pixels above a drawing that is lower than its box
+const HEADROOM = 32; // pixels above a drawing that is lower than its box
 
 /** The camera of an svg whose group `world` it moves; `moved(view)` is called at every change.
  *

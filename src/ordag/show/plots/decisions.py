@@ -198,7 +198,7 @@ def _shares(found: Changes, axes: NewAxes) -> Axes:
             **PLAIN,
         )
     ax.set_title(
-        f"what each equation adds, from {found.names[0]} to {found.names[1]} (bars in grey: may be nothing)",
+        f"what each equation adds, from {found.names[0]} to {found.names[1]} (grey bars: the interval contains 0)",
         loc="left",
         pad=22,
         **PLAIN,
