@@ -117,6 +117,25 @@ def test_an_environment_that_must_share_leaves_the_others_their_choice(plain_cha
         plain._equations = {}
 
 
+def test_environments_with_rows_enough_are_searched_alone_the_largest_first():
+    X = np.random.default_rng(2).standard_normal((90, 3))
+    labels = ["small"] * 20 + ["few"] * 8 + ["large"] * 40 + ["more"] * 22
+    ours = Changed(Environments.of(Table(table(X, labels), environment="site").moments), few=8)
+    for most, expected in ((2, ["large", "more"]), (4, ["large", "more", "small"])):
+        alone = dict(ours.alone(most))
+        assert list(alone) == expected
+        np.testing.assert_allclose(alone["large"]["C"][0], np.corrcoef(X[28:68].T), atol=1e-12)
+    ours.environments.left_out[2, 1] = True
+    assert "large" not in dict(ours.alone(4))
+
+
+def test_the_search_begins_with_the_graphs_of_single_environments_too(monkeypatch):
+    monkeypatch.setattr(searching, "MOST_VARIABLES", 2)
+    monkeypatch.setattr(searching, "MOST_FOR_ALL_SETS", 2)
+    X, labels, _, _ = drawn(3, 2, 1, rows=(60, 60))
+    assert {"s0", "s1"} < set(ordag.learn(table(X, labels), environment="site", draws=0, kicks=0).result.starts)
+
+
 def test_digits_are_kept_where_columns_are_nearly_collinear():
     X, labels, _, _ = drawn(3, 2, 5, units=False)
     X = X @ (np.eye(3) + 1e6 * np.outer([1.0, 2.0, -1.0], [1.0, 1.0, 1.0]))
