@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from ordag import GDS, GES, PC, Cpdag, Dag, learn, simulate
 from ordag.data.table import Table
 from ordag.errors import DataError, SettingError
 from ordag.graph import to_cpdag
-from ordag.learners.cvs import CvsSettings
+from ordag.learners.cvs import SECONDS_BY_LASSO, SECONDS_BY_ROWS, SECONDS_BY_TESTS, CvsSettings, _not_compared
 from ordag.learners.gds import gds_search
 from ordag.learners.ges import ges_search
 from ordag.learners.methods import recipe_for
@@ -22,6 +24,7 @@ from ordag.learners.orient import orient_by_order
 from ordag.learners.pc import pc_search
 from ordag.learners.pooled.method import PooledSettings
 from ordag.learners.result import Level
+from ordag.learners.settings import SECONDS_SPARSE
 
 X = simulate("erdos-renyi", 8, 500, 3, degree=3).X
 
@@ -83,6 +86,40 @@ def test_auto_takes_cvs_for_many_variables_and_says_so_or_refuses_them_where_the
         assert table.choice.startswith("With more than 7 variables method='auto'") == said
     with pytest.raises(DataError, match="The 8 columns have been standardised"):
         recipe_for(Table((X - X.mean(axis=0)) / X.std(axis=0)), "auto", {})
+
+
+@pytest.mark.parametrize(
+    ("settings", "p", "seconds"),
+    [
+        ({"variance": "lasso"}, 20, SECONDS_BY_LASSO * 400),
+        ({"variance": "auto"}, 20, 3.0 * SECONDS_SPARSE * 400),
+        ({"variance": "robust"}, 15, SECONDS_BY_ROWS["robust"]),
+        ({"variance": "robust"}, 60, SECONDS_BY_ROWS["robust"] * 4.0),
+        ({"variance": "regression"}, 20, math.inf),
+        ({"parents": "test"}, 20, SECONDS_BY_TESTS * 900),
+        ({"parents": "adaptive"}, 20, CvsSettings.seconds * 900),
+    ],
+)
+def test_what_learning_again_costs(settings, p, seconds):
+    assert CvsSettings(**settings).cost(p) == pytest.approx(seconds)
+    if not settings.get("variance"):
+        assert CvsSettings(**settings).cost(p, sparse=True) == pytest.approx(SECONDS_SPARSE * p**2)
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "settings", "said"),
+    [
+        (5009, 501, {"variance": "auto"}, True),
+        (5010, 501, {"variance": "auto"}, False),
+        (600, 500, {"variance": "auto"}, False),
+        (600, 501, {}, False),
+        (600, 501, {"variance": "auto", "direction": "backward"}, False),
+    ],
+)
+def test_a_sparse_order_that_was_not_compared_is_said(n, p, settings, said):
+    found = _not_compared(SimpleNamespace(n=n, moments=SimpleNamespace(p=p)), CvsSettings(**settings))
+    assert len(found) == said
+    assert all(f"With {n:,} rows for {p} variables" in one and "beyond 500 variables" in one for one in found)
 
 
 def test_gds_edges_have_the_p_values_of_their_regressions():
