@@ -15,7 +15,7 @@ from ordag.data.table import Table
 from ordag.graph import Dag, hamming, to_cpdag
 from ordag.learners.order_search.engine import OrderSearch
 from ordag.learners.pooled import search
-from ordag.learners.pooled.search import pooled_search
+from ordag.learners.pooled.search import AtOtherPrice, pooled_search
 from ordag.order import find_order
 
 seeds = st.integers(0, 2**32 - 1)
@@ -213,6 +213,16 @@ def test_the_same_seed_gives_the_same_answer():
     assert stated.to_json() == first.to_json()
     streams = [learn(X, method="pooled", draws=30, seed=np.random.default_rng(4)).probabilities for _ in range(2)]
     np.testing.assert_array_equal(streams[0].arrows, streams[1].arrows)
+
+
+@pytest.mark.parametrize(("most", "asked"), [(6, True), (5, False)])
+def test_few_variables_are_searched_at_another_price_too(most, asked, monkeypatch):
+    prices = []
+    monkeypatch.setattr(search, "MOST_FOR_ALL_SETS", 5)
+    monkeypatch.setattr(search, "MOST_AT_OTHER_PRICE", most)
+    monkeypatch.setattr(search, "AtOtherPrice", lambda score, factor: prices.append(factor) or AtOtherPrice(score, factor))
+    learn(mixed_rows(6, 1), method="pooled", draws=0, kicks=0)
+    assert (set(prices) == {search.OTHER_PRICE}) == asked
 
 
 @pytest.mark.slow
