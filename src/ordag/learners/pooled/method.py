@@ -81,7 +81,7 @@ class PooledSettings(MethodSettings):
         typed=groups_from_text,
     )
     kicks: int | None = kicks(
-        "stop after this many restarts in a row without improvement; default 30 plus one per variable, at most 100"
+        "stop after this many restarts in a row without improvement; default 20 plus one per variable, at most 100"
     )
     draws: int | None = whole(
         0, "how many resamples is a whole number, 0 for none", "resamples for the probabilities of arrows; 0 for none"

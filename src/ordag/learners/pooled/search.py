@@ -32,7 +32,7 @@ from ordag.order.ordering import Ordering
 from ordag.order.sparse import sparse_forward
 from ordag.parents import select
 
-FEWEST_IN_VAIN, MOST_IN_VAIN, MOST_RESTARTED = 30, 100, 5000
+FEWEST_IN_VAIN, MOST_IN_VAIN, MOST_RESTARTED = 20, 100, 5000
 """Restarts in a row without improvement after which the search stops: the first, and one more for every variable, to the second. Variables
 beyond which none are made unless asked for: they take twice the memory."""
 
@@ -99,7 +99,7 @@ def pooled_search(
         extended BIC.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
         variances within a group.
-    kicks: restarts in a row without improvement that end the search; if not given, 30 and one for every variable, 100 at the most, and
+    kicks: restarts in a row without improvement that end the search; if not given, 20 and one for every variable, 100 at the most, and
         none beyond 5,000 variables.
     seed: of the restarts.
     equations: the moments that the equation of each variable is fitted to, if not those of the ordering for all.
