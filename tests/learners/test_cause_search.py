@@ -103,6 +103,20 @@ def test_a_category_tells_cause_from_effect_without_variances():
     assert alone.edges["reason"].tolist() == ["open"]
 
 
+def test_resamples_begin_with_graphs_of_different_scores(monkeypatch):
+    """Another graph of the best one's class is no other start."""
+    once = cause_search.pooled_search
+
+    def with_others(*given, **settings):
+        result = once(*given, **settings)
+        same = replace(result.best, parents=(*result.best.parents[1:], 0))
+        return replace(result, optima=(result.best, same, replace(same, score=result.best.score + 1.0)))
+
+    monkeypatch.setattr(cause_search, "pooled_search", with_others)
+    first, *others = learned(*table(1, 4, 1), draws=0).result.optima
+    assert [one.score for one in others] == pytest.approx([first.score + 1.0])
+
+
 def test_weights_are_those_within_the_categories_of_each_equation():
     data = chain(2)
     fit = ordag.learn(data, cause=["site", "other"])

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from looks import ACTING, KINDS, NAMES, fit_of, rows, wide_fit
+from looks import ACTING, KINDS, NAMES, fit_of, lines_of, rows, wide_fit
 
 import ordag
 from ordag.common.words import shown
 from ordag.show.cells import arrows, legend, margin
+from ordag.show.document import document
+from ordag.show.terminal import print_fit
 from ordag.show.text import left_out, order_title, resampled, scored, summary
 
 
@@ -51,9 +53,13 @@ def test_an_order_is_one_of_several_where_every_direction_is_open():
     fit = ordag.learn(X, draws=0)
     opened = ordag.learn(X, draws=8)
     assert list(opened.edges["reason"]) == ["open"]
-    assert order_title(opened) == "One order that fits, causes first"
-    for other in (fit, ordag.learn(X, "cvs")):
-        assert order_title(other) == "Order, causes first"
+    for one, title in (
+        (opened, "One order that fits, causes first"),
+        (fit, "Order, causes first"),
+        (ordag.learn(X, "cvs"), "Order, causes first"),
+    ):
+        assert order_title(one) == document(one)["order_title"] == title
+        assert title in lines_of(print_fit, one)
 
 
 def test_one_of_each_is_said_in_the_singular():

@@ -1,4 +1,4 @@
-"""Reasons to doubt any graph of a table, whatever the method: many causes for few rows, hidden common causes, and properties of the rows."""
+"""Reasons to doubt any graph of a table, whatever the method: few rows, hidden common causes, and what rows have in common."""
 
 from __future__ import annotations
 
