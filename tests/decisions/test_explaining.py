@@ -196,3 +196,12 @@ def test_all_odd_rows_are_counted_and_named_ones_alone_are_told():
     named = ordag.explain(fit_of(rows(200, 9)), [4], data=dict(zip(NAMES, X.T, strict=True)))
     assert named.sentence.startswith("Row 4 (p")
     assert named.to_dict()["odd"] is None
+
+
+def test_no_odd_row_and_rows_with_missing_values_are_said_in_words():
+    X = rows(40, 2)
+    fit = fit_of(X)
+    tame = ordag.explain(fit, dict(zip(NAMES, X.mean(axis=0)[:, None], strict=True)))
+    assert tame.sentence.startswith("No row of 1 is too odd for this model, after correction. Row 1 (")
+    hole = ordag.explain(fit, dict(zip(NAMES, [[np.nan], [0.0], [0.0]], strict=True)))
+    assert hole.sentence == "Rows with missing values are not explained, and these all have some."

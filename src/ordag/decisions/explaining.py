@@ -101,8 +101,9 @@ class Explanation(Answer, Tabular):
             return "Rows with missing values are not explained, and these all have some."
         said = ""
         if self.odd is not None:
-            are = "is" if self.odd == 1 else "are"
-            said = f"{self.odd:,} of {counted(self.scored, 'row')} {are} too odd for this model, after correction. "
+            are = "is" if self.odd < 2 else "are"
+            count = f"{self.odd:,} of {counted(self.scored, 'row')}" if self.odd else f"No row of {self.scored:,}"
+            said = f"{count} {are} too odd for this model, after correction. "
         k = int(np.nanargmin(self.p_values))
         return f"{said}Row {self.rows[k]:,} ({chance(float(self.p_values[k]))}): {self.line(k)}."
 
