@@ -35,6 +35,7 @@ def test_a_series_is_drawn_on_axes_and_as_a_file(look):
     assert drawn.startswith(b"<svg")
     assert b"&lt;a&gt;" in drawn
     assert b"<a>" not in drawn
+    assert (b"number: steps of time from cause to effect" in drawn) == (look == "summary")
 
 
 def test_a_table_without_time_is_not_drawn_in_it():

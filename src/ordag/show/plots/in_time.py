@@ -82,6 +82,10 @@ def unrolled(view: View, *, legend: bool = True) -> Scene:
     return with_legend(scene, stroke_samples(edges)) if legend else scene
 
 
+STEPS_TAKEN = (lambda x, y: Curve([(x, y)], GREY, 0.0)), "number: steps of time from cause to effect"
+"""What the legend of a summary graph says of the numbers on its arrows, with nothing drawn beside it."""
+
+
 def summary(view: View, *, legend: bool = True) -> Scene:
     """Draw every variable once, on a circle: arrows have the steps that they take (0: none), and boxes those of their own past."""
     series = _series(view)
@@ -127,7 +131,7 @@ def summary(view: View, *, legend: bool = True) -> Scene:
         words.append(word)
     about = f"Summary graph of {counted(p, 'variable')} in time, with the steps that each arrow takes"
     scene = Scene(2 * middle[0], 2 * middle[1] + 8.0, about, (), curves, boxes, words)
-    return with_legend(scene, stroke_samples(drawn)) if legend else scene
+    return with_legend(scene, [*stroke_samples(drawn), STEPS_TAKEN]) if legend else scene
 
 
 def _series(view: View) -> Series:
