@@ -142,8 +142,10 @@ def test_bad_interventions():
     fit = fit_of(method="cvs")
     with pytest.raises(GraphError, match=r"cycle in the learned graph: (dose|pressure|risk) → .*risk"):
         ordag.intervene(fit, rule={"dose": {"risk": 1.0}})
-    with pytest.raises(ColumnError, match="Did you mean 'dose'"):
+    with pytest.raises(ColumnError, match=r"^set: .*Did you mean 'dose'") as unknown:
         ordag.intervene(fit, set={"dos": 1.0})
+    assert unknown.value.settings == ("set",)
+    assert ordag.intervene(fit, rule={"dose": {"age": 1.0, "": 2.0}}).words == "dose = 2 + age"
     with pytest.raises(SettingError, match="say what is done"):
         ordag.intervene(fit)
     with pytest.raises(SettingError, match="choose one"):

@@ -258,7 +258,8 @@ def _rules(
     def column(name: str, setting: str) -> int:
         if name not in where:
             raise ColumnError(
-                f"{setting}: there is no variable {name!r}.{did_you_mean(name, names)} There are {listed(names)}."
+                f"{setting}: there is no variable {name!r}.{did_you_mean(name, names)} There are {listed(names)}.",
+                [setting],
             )
         return where[name]
 
@@ -297,6 +298,6 @@ def _rules(
         weights[j] = row
         shifts[j] = shifts.get(j, 0.0) + value(parts.get("", 0.0), "rule")
         terms = [number(value(parts[""], "rule"))] if parts.get("") else []
-        terms += [f"{number(weight)} × {shown(other)}" for other, weight in parts.items() if other]
+        terms += [shown(k) if w == 1 else f"{number(w)} × {shown(k)}" for k, w in parts.items() if k]
         words.append(f"{shown(name)} = {' + '.join(terms) or '0'}")
     return Rules(constants, shifts, weights), joined(words)

@@ -181,7 +181,7 @@ class GraphTest(Answer):
         if self.learned_bic is not None:
             away = self.bic - self.learned_bic
             said.append(
-                f"Its BIC is {abs(away):.3g} {'above' if away > 0 else 'below'} that of the graph learned from these rows."
+                f"Its BIC is {number(abs(away), 3)} {'above' if away > 0 else 'below'} that of the graph learned from these rows."
                 if abs(away) > 1e-6
                 else "Its BIC is that of the graph learned from these rows."
             )
