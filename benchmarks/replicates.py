@@ -15,7 +15,7 @@ from ordag.errors import OrdagWarning
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.pooled.posterior import children
 from ordag.learners.pooled.resampled import Resampled
-from ordag.learners.pooled.search import PooledResult
+from ordag.learners.pooled.result import PooledResult
 from ordag.resampling.replicates import Job, Keep
 from ordag.resampling.resamplers import Resampler, RowResampler, WishartResampler
 

@@ -6,11 +6,14 @@ check`. `begin` has a process of its own compile it while they still import the 
 
 from __future__ import annotations
 
+import importlib.util
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from ordag.common.compiling import will_compile
 from ordag.learners.order_search import kernel
@@ -67,3 +70,13 @@ if __name__ == "__main__":
     import ordag
 
     ordag.learn("sachs")
+
+
+def as_it_stands(module):
+    """Return the module once more, with its functions as they stand, not compiled."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ORDAG_COMPILED", "0")
+        spec = importlib.util.spec_from_file_location("plain", module.__file__)
+        plain = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(plain)
+    return plain

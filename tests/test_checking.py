@@ -165,6 +165,19 @@ def test_nothing_that_costs_arrows_is_fine_and_the_costliest_comes_first():
     }
 
 
+def test_rows_of_an_experiment_are_learned_from_as_such():
+    X = np.random.default_rng(1).standard_normal((60, 2)) @ np.triu(np.ones((2, 2)))
+    fit = ordag.learn({"a": X[:, 0], "b": X[:, 1], "what": ["", "a"] * 30}, experiment="what", draws=0)
+    whole = fit.profile.complete
+    baseline = Baseline.of(fit, whole.rows, whole.labels)
+    rows = baseline.rows
+    all_of_them = baseline.table_of(rows).moments
+    np.testing.assert_allclose(all_of_them.covariance(), baseline.moments.covariance(), rtol=1e-9)
+    some = baseline.table_of(rows, np.arange(40)).moments
+    left = rows[:40] - np.tile([rows[0:40:2].mean(axis=0), rows[1:40:2].mean(axis=0)], (20, 1))
+    np.testing.assert_allclose(some.R.T @ some.R * 40 / 60, left.T @ left, rtol=1e-9)
+
+
 def test_a_row_that_is_not_far_out_can_decide_all_the_same(monkeypatch):
     X = np.random.default_rng(0).standard_normal((300, 3)) @ np.triu(np.ones((3, 3)))
     fit = ordag.learn(X, "ges", orient_by_order="class")
@@ -523,7 +536,7 @@ def test_the_call_checks_a_fit_as_the_fit_checks_itself():
 
 
 def test_graphs_are_learned_again_three_times_at_the_least():
-    fit = SimpleNamespace(recipe=SimpleNamespace(seconds=1.0), names=range(50))
+    fit = SimpleNamespace(method_settings=SimpleNamespace(seconds=1.0), names=range(50))
     assert usual_draws(fit) == 3
 
 
@@ -579,7 +592,7 @@ def test_arrows_that_the_class_directs_can_turn_where_no_error_variances_are_com
 def test_fewer_standardised_tables_are_said_to_be_fewer(monkeypatch):
     fit = ordag.learn("marks", "cvs")
     assert "average" not in check_fit(fit)["standardising"].sentence
-    monkeypatch.setattr(type(fit.recipe), "seconds", 0.0005)  # as if it took long
+    monkeypatch.setattr(type(fit.method_settings), "seconds", 0.0005)  # as if it took long
     few = check_fit(fit, draws=None)["standardising"]
     assert few.numbers["draws"] == usual_draws(fit) == 4
     assert "(average of 4)" in few.sentence

@@ -10,9 +10,22 @@ import pytest
 
 from ordag import __version__
 from ordag.cli import COMMANDS, cli
-from ordag.cli.help import SHELLS
+from ordag.cli.help import SHELLS, in_options
+from ordag.errors import OrdagError
 
 WORDS = {name: cli.get_command(click.Context(cli), name) for name in COMMANDS}
+
+
+@pytest.mark.parametrize(
+    ("said", "typed"),
+    [
+        ("Learn, with time='year' and lags=1 (--time year --lags 1).", "Learn, with --time year --lags 1."),
+        ("They may agree, with kicks=500 (--kicks 500).", "They may agree, with --kicks 500."),
+        ("Say units='commensurable' (--units commensurable); else not.", "Say --units commensurable; else not."),
+    ],
+)
+def test_sentences_name_options_where_they_are_typed(said, typed):
+    assert in_options(OrdagError(said), [WORDS["learn"]]) == typed
 
 
 def test_version(run):

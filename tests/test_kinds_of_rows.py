@@ -166,9 +166,10 @@ def test_columns_that_follow_from_each_other_within_clusters_are_left_out_at_onc
     with pytest.raises(CollinearError, match=r"With x and y held fixed, column . is a copy of") as refused:
         ordag.learn(held, "cvs", adjust=["x", "y"])
     assert len(refused.value.way["drop"]) == 1
+    constant = data.assign(z=level[:, 0]).drop(columns=["d", "e"])
     with pytest.raises(ConstantColumnError, match="Column z never changes within the clusters of site") as refused:
-        ordag.learn(data.assign(z=level[:, 0]).drop(columns=["d", "e"]), "cvs", cluster="site")
-    assert refused.value.way == {"drop": ["z"]}
+        ordag.learn(constant, "cvs", cluster="site", columns=["a", "b", "c", "z"])
+    assert refused.value.way == {"columns": ["a", "b", "c"]}
 
 
 def levels(seed=4):

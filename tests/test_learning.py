@@ -34,7 +34,7 @@ from ordag.errors import (
     UnderflowError,
 )
 from ordag.learners import methods
-from ordag.learners.methods import recipe_for
+from ordag.learners.methods import settings_for
 from ordag.learners.precision import regression_noise
 
 SIX = {
@@ -338,6 +338,13 @@ def test_the_public_names_are_these():
         _ = ordag.nothing
     with pytest.raises(AttributeError, match=r"ordag\.diagnose is now ordag\.check"):
         _ = ordag.diagnose
+    fit = ordag.learn("marks", "cvs")
+    for old, new in {"recipe": "method_settings", "places": "column_order"}.items():
+        assert hasattr(fit, new)
+        with pytest.raises(AttributeError, match=rf"fit\.{old} is now fit\.{new}"):
+            getattr(fit, old)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = fit.nothing
 
 
 @pytest.mark.parametrize(
@@ -359,9 +366,9 @@ def test_the_public_names_are_these():
 )
 def test_settings_choose_the_method(settings, method):
     marks = Table(Moments.scan("marks"))
-    chosen = recipe_for(marks, "auto", settings)
+    chosen = settings_for(marks, "auto", settings)
     assert chosen.name == method
-    assert chosen == recipe_for(marks, method, settings)
+    assert chosen == settings_for(marks, method, settings)
 
 
 @pytest.mark.slow
@@ -373,24 +380,24 @@ def test_auto_learns_with_the_method_that_it_chooses(settings, method):
 
 
 @pytest.mark.parametrize(
-    ("p", "n", "method"), [(5000, 5002, "pooled"), (5001, 5003, "cvs"), (200, 60, "pooled"), (201, 60, "cvs")]
+    ("p", "n", "method"), [(7000, 7002, "pooled"), (7001, 7003, "cvs"), (200, 60, "pooled"), (201, 60, "cvs")]
 )
 def test_very_many_variables_are_ordered_by_variance_unless_standardised(p, n, method, monkeypatch):
     moments = SimpleNamespace(n=n, p=p)
     table = SimpleNamespace(names=range(p), needing=lambda _: moments, moments=moments, choice="")
     monkeypatch.setattr(methods, "is_standardised", lambda _: False)
-    chosen = recipe_for(table, "auto", {})
+    chosen = settings_for(table, "auto", {})
     assert chosen.name == method
     assert (f"With more than {p - 1:,} variables" in table.choice) == (method == "cvs")
     if method == "cvs" and n > p:
         assert chosen.parents == "adaptive"
     monkeypatch.setattr(methods, "is_standardised", lambda _: True)
-    assert recipe_for(table, "auto", {"alpha": 0.05}).name == "cvs"
+    assert settings_for(table, "auto", {"alpha": 0.05}).name == "cvs"
     if method == "pooled":
-        assert recipe_for(table, "auto", {}) == chosen
+        assert settings_for(table, "auto", {}) == chosen
     else:
         with pytest.raises(DataError, match=r"standardised.*(so many columns|fewer rows).*method='pooled'"):
-            recipe_for(table, "auto", {})
+            settings_for(table, "auto", {})
 
 
 def test_a_standardised_table_is_not_ordered_by_its_variances():
@@ -401,9 +408,9 @@ def test_a_standardised_table_is_not_ordered_by_its_variances():
         table = Table((some - some.mean(axis=0)) / some.std(axis=0))
         if method is None:
             with pytest.raises(DataError, match=r"The 210 columns have been standardised.*fewer rows"):
-                recipe_for(table, "auto", {})
+                settings_for(table, "auto", {})
         else:
-            assert recipe_for(table, "auto", {}).name == method
+            assert settings_for(table, "auto", {}).name == method
 
 
 def test_auto_asks_where_it_cannot_know():

@@ -40,7 +40,7 @@ def test_everything_comes_back(method: str, settings: dict[str, Any], tmp_path: 
     again = ordag.load(tmp_path / "fit.ordag")
     assert again.to_json() == fit.to_json()
     assert str(again) == str(fit)
-    assert again.recipe == fit.recipe
+    assert again.method_settings == fit.method_settings
     if not fit.graph.undirected:
         assert str(again.effect("algebra", "mechanics", interval="given-graph")) == str(
             fit.effect("algebra", "mechanics", interval="given-graph")

@@ -14,7 +14,7 @@ from ordag.cli.learn import learn as learn_command
 from ordag.common.settings import declared
 from ordag.data.table import Table
 from ordag.errors import SettingError
-from ordag.learners.methods import METHODS, recipe_for, settings_of
+from ordag.learners.methods import METHODS, settings_for, settings_of
 from tools import settings as made
 
 MARKS = Table("marks")
@@ -47,20 +47,20 @@ def test_the_command_has_an_option_for_every_setting_that_can_be_typed(method):
 
 def test_defaults_of_auto_and_of_a_method_are_the_same_objects():
     for method in METHODS:
-        assert recipe_for(MARKS, method, {}).plain() == METHODS[method].settings().plain()
+        assert settings_for(MARKS, method, {}).plain() == METHODS[method].settings().plain()
         assert set(settings_of(method)) <= set(settings_of("auto"))
 
 
 def test_a_value_is_checked_where_it_is_given_and_kept_as_it_is_used():
     with pytest.raises(SettingError, match="alpha=2"):
-        recipe_for(MARKS, "cvs", {"alpha": 2})
-    assert recipe_for(MARKS, "ges", {"penalty": 2}).penalty == 2.0
-    assert recipe_for(MARKS, "gds", {"restarts": [5, 6]}).restarts == (5, 6)
+        settings_for(MARKS, "cvs", {"alpha": 2})
+    assert settings_for(MARKS, "ges", {"penalty": 2}).penalty == 2.0
+    assert settings_for(MARKS, "gds", {"restarts": [5, 6]}).restarts == (5, 6)
     with pytest.raises(SettingError, match="corrects tests"):
-        recipe_for(MARKS, "cvs", {"parents": "bic", "correction": "bh"})
+        settings_for(MARKS, "cvs", {"parents": "bic", "correction": "bh"})
 
 
 def test_settings_cannot_be_changed():
-    recipe = recipe_for(MARKS, "cvs", {})
+    settings = settings_for(MARKS, "cvs", {})
     with pytest.raises(AttributeError):
-        recipe.alpha = 0.5
+        settings.alpha = 0.5

@@ -57,7 +57,13 @@ NOT_RUN_HERE = (
 """Files that need PyTorch, which the tests' environment has not, whose numbers are in machine code that is kept, or that hold no code
 that a test in one process could run."""
 
-COMPILED = ("learners/order_search/kernel.py", "learners/pooled/chain.py", "learners/pooled/changed_fit.py")
+COMPILED = (
+    "data/em.py",
+    "learners/order_search/kernel.py",
+    "learners/pooled/chain.py",
+    "learners/pooled/changed_fit.py",
+    "learners/pooled/hidden_fit.py",
+)
 """Files whose code numba compiles. They are changed only for the tests that import them with ORDAG_COMPILED=0: elsewhere, machine code
 that is kept from before would hide the change."""
 

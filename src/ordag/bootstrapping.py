@@ -26,7 +26,7 @@ from ordag.data.way_through import way_shown
 from ordag.errors import DataError, SettingError
 from ordag.fit import Fit
 from ordag.keywords import BootstrapKeywords
-from ordag.learners.methods import check_settings, recipe_for
+from ordag.learners.methods import check_settings, settings_for
 from ordag.learners.settings import MethodSettings
 from ordag.resampling.intervals import check_interval_level, intervals
 from ordag.resampling.labelled import LabelledResampler, refuse_covariates
@@ -118,18 +118,18 @@ def bootstrap(
     reading = {"columns": columns, "transform": transform, "missing": missing, **reading}
     with connected(client) as cluster, way_shown(data, reading):
         table = Table(data, progress=progress, keep=keep, **reading).warn()
-        recipe = recipe_for(table, method, chosen)
-        if hasattr(recipe, "seed"):
+        method_settings = settings_for(table, method, chosen)
+        if hasattr(method_settings, "seed"):
             told = isinstance(root.entropy, int) and not root.spawn_key
             own: dict[str, Any] = {"seed": root.entropy if told else np.random.default_rng(root)}
-            recipe = replace(recipe, **own)
+            method_settings = replace(method_settings, **own)
         _refuse_rows(kind, table.source)
-        fit = Fit.learned(table, recipe)
+        fit = Fit.learned(table, method_settings)
         return bootstrap_table(
             table,
             fit,
             count,
-            recipe=recipe,
+            settings=method_settings,
             kind=kind,
             keep=keep,
             seed=root,
@@ -144,7 +144,7 @@ def bootstrap_table(
     fit: Fit,
     replicates: int,
     *,
-    recipe: MethodSettings,
+    settings: MethodSettings,
     kind: str = "auto",
     keep: int = IN_MEMORY,
     seed: Seed = 0,
@@ -153,7 +153,7 @@ def bootstrap_table(
     cluster: Any = None,
     rows: Rows | None = None,
 ) -> Bootstrap:
-    """The bootstrap of a fit with the table that it was learned from, learned with `recipe`; `keep` is what the table keeps of its rows.
+    """The bootstrap of a fit with the table that it was learned from, learned with `settings`; `keep` is what the table keeps of its rows.
 
     rows: those to draw from, if not the table's own.
     """
@@ -162,7 +162,7 @@ def bootstrap_table(
     count, cores, root = _checked_count(replicates), worker_count(workers), seed_root(seed)
     source = table.rows_source
     scattered = isinstance(source, DaskSource)
-    takes_rows = recipe.needs_rows  # complete ones
+    takes_rows = settings.needs_rows  # complete ones
     if rows is None and keep and not scattered:
         rows = table.rows if takes_rows else table.used_rows
     X = joint_rows(rows, fit.moments) if rows is not None and rows.stride == 1 and rows.values.size <= keep else None
@@ -173,7 +173,7 @@ def bootstrap_table(
         table.announce(News(f"bootstrap: {done:,} of {count:,} replicates", done / count))
 
     def learned(resampler: Resampler, numbers: range) -> list[Replicate]:
-        job = Job(resampler, root, recipe, "effects" if keep_effects else "weights")
+        job = Job(resampler, root, settings, "effects" if keep_effects else "weights")
         with on_cluster(current_client() if scattered and cluster is None else cluster):
             return run(job, numbers, workers, lambda done: announce(numbers.start + done))
 
@@ -197,20 +197,20 @@ def bootstrap_table(
         # Any root whitens, but a root of squares and products has half the digits, and Wishart samples would inherit that.
         exact = table.qr_moments if X is None and fit.moments.squared else fit.moments
         labels = None if rows is None else rows.labels
-        found = learned(_resampler(kind, X, exact, recipe, labels), range(count))
+        found = learned(_resampler(kind, X, exact, settings, labels), range(count))
     return _counted(fit, found, kind=kind, seed=root, level=level)
 
 
 def _resampler(
-    kind: str, X: Array | None, base: Moments, recipe: MethodSettings, labels: RowLabels | None
+    kind: str, X: Array | None, base: Moments, settings: MethodSettings, labels: RowLabels | None
 ) -> Resampler:
     """Return what draws the samples; X are rows of [Z | X] where categories may be causes."""
     if base.causes is not None:
-        return CauseResampler(base, _resampler(kind, X, joint_moments(base), recipe, None))
+        return CauseResampler(base, _resampler(kind, X, joint_moments(base), settings, None))
     if X is None or kind == "wishart":
-        return gaussian_resampler(base, rows=recipe.needs_rows)
+        return gaussian_resampler(base, rows=settings.needs_rows)
     if labels is not None:
-        if kind == "half" or recipe.needs_rows:
+        if kind == "half" or settings.needs_rows:
             what = "kind='half' takes" if kind == "half" else "This method takes"
             raise SettingError(
                 f"{what} rows one by one, and these have conditions, clusters or weights: use kind='rows'."
@@ -221,7 +221,7 @@ def _resampler(
     rows, number = to_draw(X, base)
     if kind == "half":
         return HalfResampler(base, rows, number)
-    if recipe.needs_rows or base.n < least_squares_rows(base.p):
+    if settings.needs_rows or base.n < least_squares_rows(base.p):
         return PlainRowResampler(base, rows, number)
     return RowResampler.of(rows, base, number)
 
@@ -233,23 +233,23 @@ def bootstrap_fit(
     seed: Seed = 0,
     level: float = 0.95,
     workers: int | None = None,
-    recipe: MethodSettings | None = None,
+    settings: MethodSettings | None = None,
 ) -> Bootstrap:
     """Return the bootstrap of a fit whose rows are no longer at hand: Gaussian samples with its moments, learned with its settings."""
     fit.at_one_time("bootstrap")
     count = _checked_count(replicates)
     check_interval_level(level)
-    recipe = recipe or fit.recipe
-    _check_linear(recipe)
-    return _of_memory(fit, None, count, recipe, seed, level, workers)
+    settings = settings or fit.method_settings
+    _check_linear(settings)
+    return _of_memory(fit, None, count, settings, seed, level, workers)
 
 
 def _of_memory(
-    fit: Fit, X: Array | None, count: int, recipe: MethodSettings, seed: Seed, level: float, workers: int | None
+    fit: Fit, X: Array | None, count: int, settings: MethodSettings, seed: Seed, level: float, workers: int | None
 ) -> Bootstrap:
     """Resample rows, or Gaussian samples with the moments of a fit without them, and learn again."""
     kind, root = "wishart" if X is None else "rows", seed_root(seed)
-    found = run(Job(_resampler(kind, X, fit.moments, recipe, None), root, recipe), range(count), workers)
+    found = run(Job(_resampler(kind, X, fit.moments, settings, None), root, settings), range(count), workers)
     return _counted(fit, found, kind=kind, seed=root, level=level)
 
 
@@ -263,14 +263,14 @@ def bootstrap_kept_rows(
     check_interval_level(level)
     if fit.moments.causes is not None:
         X = joint_rows(Rows(fit.profile.rows, 1, fit.profile.labels), fit.moments)
-        return _of_memory(fit, X, _checked_count(replicates), fit.recipe, seed, level, workers)
+        return _of_memory(fit, X, _checked_count(replicates), fit.method_settings, seed, level, workers)
     rows = fit.profile.rows
     if fit.profile.labels is None:
         table, kept = Table(dict(zip(fit.names, rows.T, strict=True)), missing=fit.moments.missing, strict=True), None
     else:
         table, kept = Table.of_rows(fit.names, rows, like=fit.moments), Rows(rows, 1, fit.profile.labels)
     return bootstrap_table(
-        table, fit, replicates, recipe=fit.recipe, seed=seed, level=level, workers=workers, rows=kept
+        table, fit, replicates, settings=fit.method_settings, seed=seed, level=level, workers=workers, rows=kept
     )
 
 
@@ -282,8 +282,8 @@ def _checked_count(replicates: int) -> int:
     return int(replicates)
 
 
-def _check_linear(recipe: MethodSettings) -> None:
-    if not recipe.linear:
+def _check_linear(settings: MethodSettings) -> None:
+    if not settings.linear:
         raise SettingError(
             "The equations that were learned need not be linear, and samples with the moments of the data have no others: "
             "resample the rows with ordag.bootstrap(data, …), or take the graph for granted with interval='given-graph'."
@@ -305,7 +305,7 @@ def _settled(kind: str, source: Source | None, X: Array | None, fit: Fit) -> str
             raise SettingError(f"kind={kind!r} needs the rows, and only moments were given: use kind='wishart'.")
         return "wishart"
     if kind == "wishart":
-        _check_linear(fit.recipe)
+        _check_linear(fit.method_settings)
     few = fit.n < least_squares_rows(fit.moments.p)
     if fit.moments.causes is not None and X is None and kind in ("auto", "poisson", "rows", "half"):
         if kind != "auto":
@@ -320,7 +320,7 @@ def _settled(kind: str, source: Source | None, X: Array | None, fit: Fit) -> str
         )
     if kind == "auto" and X is None and labelled:
         return "wishart"
-    if kind == "auto" and X is None and (few or fit.moments.missing == "em") and not fit.recipe.needs_rows:
+    if kind == "auto" and X is None and (few or fit.moments.missing == "em") and not fit.method_settings.needs_rows:
         return "wishart"
     if kind == "poisson" and fit.moments.missing == "em":
         raise SettingError(
@@ -329,7 +329,7 @@ def _settled(kind: str, source: Source | None, X: Array | None, fit: Fit) -> str
         )
     if kind == "auto":
         kind = "poisson" if X is None else "rows"
-    if kind == "poisson" and (few or fit.recipe.needs_rows):
+    if kind == "poisson" and (few or fit.method_settings.needs_rows):
         why = "takes more rows than variables" if few else "keeps no rows, and this learner takes them"
         raise SettingError(
             f"kind='poisson', for files beyond memory, {why}: use kind='rows', which reads all rows into memory."

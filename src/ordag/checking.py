@@ -29,6 +29,7 @@ from ordag.assess.hidden_causes import hidden_causes_finding
 from ordag.assess.in_time import time_findings
 from ordag.assess.missing_values import missing_finding
 from ordag.assess.normality import columns_finding, kurtosis_finding, mardia_finding
+from ordag.assess.relations import relation_caution
 from ordag.assess.rows import FINE, row_finding
 from ordag.assess.scale import scale_finding, scale_of
 from ordag.assess.sorting import sorting_finding
@@ -58,7 +59,7 @@ from ordag.errors import OrdagError, PrecisionWarning, SettingError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.learners.found import Found
-from ordag.learners.methods import check_settings, recipe_for
+from ordag.learners.methods import check_settings, settings_for
 from ordag.learners.pooled.method import placed_groups
 
 if TYPE_CHECKING:
@@ -194,8 +195,8 @@ def check(
 
     The findings, by key: scale, equal_variances, condition, sorting, standardising, units, backward, hidden_causes, logarithms,
     kurtosis, mardia, columns, linearity, residual_spread, residual_pairs, dependent_rows, groups_of_rows, duplicate_rows,
-    filled_cells, influence; missing_values, conditions and clusters where there are any. docs/trust.md explains each. Given Moments,
-    those that need rows are "unchecked".
+    filled_cells, influence; relations, missing_values, conditions and clusters where there are any. docs/trust.md explains each. Given
+    Moments, those that need rows are "unchecked".
     """
     check_choice("units", units, (None, "commensurable"), "'commensurable' if all columns are in comparable units")
     if not is_flag(same_units):
@@ -221,9 +222,9 @@ def check(
     reading = {"columns": columns, "missing": missing, **reading}
     with warnings.catch_warnings(), way_shown(data, reading):
         table = Table(data, progress=progress, keep=NUMBERS, **reading).warn()
-        recipe = recipe_for(table, method, settings).declared(same_units, groups)
+        method_settings = settings_for(table, method, settings).declared(same_units, groups)
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit's own warnings say it
-        fit = Fit.learned(table, recipe)
+        fit = Fit.learned(table, method_settings)
     kept = table.rows
     rows = None if kept is None else kept.thinned(max(NUMBERS // len(table.names), 1000))
     alpha = settings.get("alpha")
@@ -254,7 +255,7 @@ def check_fit(
             f"method={fit.method!r} gives a class of graphs, which has no equations to check: add orient_by_order='class' "
             "(--orient-by-order), or choose another method."
         )
-    declared, declared_groups = fit.recipe.declared_units
+    declared, declared_groups = fit.method_settings.declared_units
     same_units = declared if same_units is None else same_units
     groups = declared_groups if groups is None else groups
     same_units, announce = bool(same_units), progress or (lambda _: None)
@@ -307,17 +308,13 @@ def check_fit(
 
 def usual_draws(fit: Fit) -> int:
     """Return how many graphs can be learned again in a second or two, from 3 to 20; a search takes longer on changed data."""
-    each = 3.0 * fit.recipe.seconds * (len(fit.names) + 10.0) ** 2
+    each = 3.0 * fit.method_settings.seconds * (len(fit.names) + 10.0) ** 2
     return max(3, min(STARTS, int(1.5 / each)))
 
 
 def full_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
     """Add the warnings about units and transformations to the grounds of a verdict."""
-    said = {
-        "units": "a random change of units",
-        "standardising": "standardising",
-        "logarithms": "taking logarithms",
-    }
+    said = {"units": "a random change of units", "standardising": "standardising", "logarithms": "taking logarithms"}
     kept = {f.key: f.numbers["kept"] for f in findings if f.key in said and f.level == "warning"}
     if verdict.tier == "uninformative" or not kept:
         return verdict
@@ -349,6 +346,8 @@ def _row_findings(
         **{key: partial(row_finding, key, X, baseline.moments) for key in FINE},
         "influence": lambda: influence_finding(baseline, X, alpha),
     }
+    if len(X) >= LEAST_ROWS and relation_caution(X, names) is not None:
+        checks["relations"] = lambda: row_finding("relations", X, baseline.moments)
     if baseline.fit.has_earlier:
         checks = _of_present(baseline, X, alpha) if rows is not None else {}
     for key, find in checks.items():
@@ -396,7 +395,7 @@ def _of_present(baseline: Baseline, X: Array, alpha: float) -> dict[str, Callabl
 
 def _guarded(key: str, find: Callable[[], Finding], fit: Found) -> Finding:
     """Run a check; if the data do not allow it, return an unchecked finding with the reason."""
-    if key in LINEAR and not fit.recipe.linear:
+    if key in LINEAR and not fit.method_settings.linear:
         return unchecked(
             key, f"not available with variance={fit.settings['variance']!r}, whose equations need not be linear."
         )

@@ -22,7 +22,7 @@ from ordag.graph.cpdag import Cpdag, extend, to_cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.distances import hamming
 from ordag.graph.graph import Graph
-from ordag.learners.methods import METHODS, check_settings, recipe_for, settings_of
+from ordag.learners.methods import METHODS, check_settings, settings_for, settings_of
 from ordag.learners.regressions import Regressions
 from ordag.model.sem import LinearSEM
 from ordag.order.sparse import few_rows
@@ -242,11 +242,13 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
     start, cpu = time.perf_counter(), time.process_time()
     try:
         check_settings(method, settings)
-        recipe = recipe_for(table, method, settings)
+        method_settings = settings_for(table, method, settings)
         same = (
-            table if recipe.needs_rows else Table.of_moments(table.moments, table.profile, table.announce, table.series)
+            table
+            if method_settings.needs_rows
+            else Table.of_moments(table.moments, table.profile, table.announce, table.series)
         )
-        fit = Fit.learned(same, recipe)
+        fit = Fit.learned(same, method_settings)
         remarks = () if same is table else table.remarks
         known: dict[str, Any] = {"transform": table.transform, "inputs": table.inputs, "columns": table.columns}
         fit = replace(fit, **known, warnings=(*remarks, *fit.warnings))

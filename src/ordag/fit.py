@@ -60,12 +60,12 @@ class Fit(Found, Document):
         return cls(**{one.name: getattr(found, one.name) for one in fields(Found)} | more)
 
     @classmethod
-    def learned(cls, table: Table, recipe: MethodSettings, **more: Any) -> Self:
+    def learned(cls, table: Table, settings: MethodSettings, **more: Any) -> Self:
         """Learn by a method, and add warnings for the reader."""
-        found = with_warnings(learn_from(table, recipe))
+        found = with_warnings(learn_from(table, settings))
         if table.both_levels:
             try:
-                means = learn_from(Table(table.moments.between(), progress=table.announce), recipe)
+                means = learn_from(Table(table.moments.between(), progress=table.announce), settings)
             except DataError as error:
                 raise DataError(
                     f"Between the means of the clusters: {error} clusters='within' learns without them.", ["clusters"]

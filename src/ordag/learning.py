@@ -16,7 +16,7 @@ from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.keywords import Keywords
-from ordag.learners.methods import check_settings, recipe_for
+from ordag.learners.methods import check_settings, settings_for
 from ordag.model.refit import Refit
 from ordag.model.refit import refit as model_refit
 
@@ -39,7 +39,7 @@ def learn(
     data: a file (CSV, Parquet) or a folder of such files, a data frame, an array, `Moments`, or the name of a
         built-in data set ("marks", "sachs"); docs/scale.md has rows on a cluster.
     method: "pooled" (pooled error variances, searched over orders), "cvs" (conditional variance scoring, Park & Kim), "pc",
-        "ges" or "gds". "auto" takes pooled up to 5,000 variables (200 with fewer rows than variables) and cvs with
+        "ges" or "gds". "auto" takes pooled up to 7,000 variables (200 with fewer rows than variables) and cvs with
         parents="adaptive" beyond, unless a setting says otherwise: alpha, test, parents, correction and direction are those of cvs.
     columns: names of the columns to use, all by default.
     transform: columns in other units, such as {"height": 100, "income": "log", "score": "standardise"}: a factor, the natural
@@ -79,7 +79,7 @@ def learn(
     reading = {"columns": columns, "transform": transform, "missing": missing, **reading}
     with connected(client), way_shown(data, reading):
         table = Table(data, progress=progress, **reading).warn()
-        return Fit.learned(table, recipe_for(table, method, chosen), forecast_tables=forecast)
+        return Fit.learned(table, settings_for(table, method, chosen), forecast_tables=forecast)
 
 
 def refit(

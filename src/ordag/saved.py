@@ -31,7 +31,7 @@ from ordag.learners.methods import METHODS
 from ordag.parents.tests import TESTS
 
 ENDING = ".ordag"
-FORMAT = 1
+FORMAT = 2
 LARGEST_TREE = 2**30
 """Bytes of the tree beyond which a file is refused: a damaged or hostile archive may unpack to anything."""
 
@@ -68,7 +68,7 @@ RECORDS = {
     "learners.pooled.environments": "Changed",
     "learners.pooled.posterior": "Posterior Probabilities",
     "learners.pooled.score": "PooledScore",
-    "learners.pooled.search": "PooledResult",
+    "learners.pooled.result": "PooledResult",
     "learners.pooled.variances": "GramRegressions OwnVariances RootRegressions",
     "learners.result": "Result",
     "learners.sparse_parents": "ArrowTest SparseParents",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from ordag.data.table import Table
 from ordag.data.way_through import way_shown
 from ordag.errors import DataError, GraphError, SettingError
 from ordag.fit import Fit
-from ordag.learners.methods import check_settings, recipe_for
+from ordag.learners.methods import check_settings, settings_for
 from ordag.model.effects import (
     FEWEST_PATHS,
     KINDS,
@@ -37,6 +37,16 @@ from ordag.model.effects import (
 )
 from ordag.model.sem import LinearSEM
 from ordag.resampling.intervals import Intervals, check_interval_level, intervals
+
+
+class How(NamedTuple):
+    """How intervals are made: as for `effects`."""
+
+    level: float
+    interval: str | None = None
+    replicates: int | None = None
+    seed: Seed = 0
+    workers: int | None = None
 
 
 def effects(
@@ -61,7 +71,7 @@ def effects(
     _check_model(fit)
     if isinstance(fit, Fit):
         fit.at_one_time("A table of all effects")
-    return _effects(fit, level, None, interval, replicates, seed, workers)
+    return _effects(fit, None, How(level, interval, replicates, seed, workers))
 
 
 def effect(
@@ -89,24 +99,13 @@ def effect(
     >>> round(effect.estimate, 3), round(effect.std_error, 3), round(effect.robustness, 2)
     (0.9, 0.149, 0.47)
     """
-    fit = data
+    fit, how = data, How(level, interval, replicates, seed, workers)
     if not isinstance(data, Fit | LinearSEM | Bootstrap):
-        fit = learned_for_effect(
-            data,
-            (source, target),
-            level,
-            interval=interval,
-            replicates=replicates,
-            seed=seed,
-            workers=workers,
-            method=method,
-            progress=progress,
-            settings=settings,
-        )
+        fit = learned_for_effect(data, (source, target), how, method, settings, progress)
     elif settings or method != "auto" or progress is not None:
         given = [*settings, *(["method"] if method != "auto" else []), *(["progress"] if progress else [])]
         raise SettingError(f"{', '.join(given)}: this graph is learned already; give settings to ordag.learn.", given)
-    found = pair_effect(fit, source, target, level, interval, replicates, 0 if seed is None else seed, workers)
+    found = pair_effect(fit, source, target, how._replace(seed=0 if seed is None else seed))
     if isinstance(fit, LinearSEM):
         return replace(found, last_steps=fit.last_steps(source, target))
     learned = fit.fit if isinstance(fit, Bootstrap) else fit
@@ -122,51 +121,35 @@ def effect(
 def learned_for_effect(
     data: Any,
     pair: tuple[str, str],
-    level: float,
-    *,
-    interval: str | None,
-    replicates: int | None,
-    seed: Seed,
-    workers: int | None = None,
+    how: How,
     method: str,
-    progress: Callable[[str], None] | None,
     settings: Mapping[str, Any],
+    progress: Callable[[str], None] | None,
 ) -> Fit | Bootstrap:
     """Learn from data and, where the interval takes them, from resamples of its rows."""
-    check_interval_level(level)
+    check_interval_level(how.level)
     reading, given = split_reading(settings)
     check_settings(method, given)
     with way_shown(data, reading):
-        table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading).warn()
-        recipe = recipe_for(table, method, given)
-        if seed is not None and hasattr(recipe, "seed"):
-            own: dict[str, Any] = {"seed": seed}
-            recipe = replace(recipe, **own)
-        fit = Fit.learned(table, recipe)
+        table = Table(data, progress=progress, keep=0 if how.interval == "given-graph" else IN_MEMORY, **reading).warn()
+        method_settings = settings_for(table, method, given)
+        if how.seed is not None and hasattr(method_settings, "seed"):
+            own: dict[str, Any] = {"seed": how.seed}
+            method_settings = replace(method_settings, **own)
+        fit = Fit.learned(table, method_settings)
     _refuse_categories(fit, *pair)
     check_pair(*pair, fit.names)
     directed(fit)
-    if interval not in (None, "bootstrap") or (
-        interval is None and replicates is None and fit.probabilities is not None
-    ):
+    by_default = how.interval is None and how.replicates is None and fit.probabilities is not None
+    if how.interval not in (None, "bootstrap") or by_default:
         return fit
-    count = fit.recipe.usual_replicates(len(fit.names)) if replicates is None else replicates
-    recipe = fit.recipe if "kicks" in given else fit.recipe.hurried()
-    return bootstrap_table(
-        table, fit, count, recipe=recipe, seed=0 if seed is None else seed, level=level, workers=workers
-    )
+    count = fit.method_settings.usual_replicates(len(fit.names)) if how.replicates is None else how.replicates
+    method_settings = fit.method_settings if "kicks" in given else fit.method_settings.hurried()
+    seed = 0 if how.seed is None else how.seed
+    return bootstrap_table(table, fit, count, settings=method_settings, seed=seed, level=how.level, workers=how.workers)
 
 
-def pair_effect(
-    fit: Fit | LinearSEM | Bootstrap,
-    source: str,
-    target: str,
-    level: float,
-    interval: str | None = None,
-    replicates: int | None = None,
-    seed: Seed = 0,
-    workers: int | None = None,
-) -> Effect:
+def pair_effect(fit: Fit | LinearSEM | Bootstrap, source: str, target: str, how: How) -> Effect:
     """Return what `effect` does, without what speaks against the graph."""
     if not isinstance(fit, LinearSEM):
         _refuse_categories(fit.fit if isinstance(fit, Bootstrap) else fit, source, target)
@@ -179,7 +162,7 @@ def pair_effect(
         )
     pair = np.zeros((len(fit.names),) * 2, dtype=bool)
     pair[check_pair(source, target, fit.names)] = True
-    return _effects(fit, level, pair, interval, replicates, seed, workers).of(source, target)
+    return _effects(fit, pair, how).of(source, target)
 
 
 def _refuse_categories(fit: Fit, source: str, target: str) -> None:
@@ -194,16 +177,9 @@ def _refuse_categories(fit: Fit, source: str, target: str) -> None:
         )
 
 
-def _effects(
-    fit: Fit | LinearSEM | Bootstrap,
-    level: float,
-    wanted: Mask | None,
-    interval: str | None,
-    replicates: int | None,
-    seed: Seed,
-    workers: int | None,
-) -> Effects:
+def _effects(fit: Fit | LinearSEM | Bootstrap, wanted: Mask | None, how: How) -> Effects:
     """Return the effects of the pairs that are `wanted`, all unless given; other entries need not hold anything."""
+    level, interval = how.level, how.interval
     check_interval_level(level)
     if interval not in (None, *KINDS):
         raise SettingError(f"interval={interval!r} is not known: use {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
@@ -213,37 +189,27 @@ def _effects(
     sem = directed(learned)
     if interval == "given-graph":
         return effects_given_graph(sem, learned.moments.R, level)
-    unasked = interval is None and replicates is None and not isinstance(fit, Bootstrap)
+    unasked = interval is None and how.replicates is None and not isinstance(fit, Bootstrap)
     if interval == "posterior" or (unasked and learned.probabilities is not None):
         kind: Kind = "posterior"
         found, count = _from_posterior(learned, level, wanted)
     else:
         kind = "bootstrap"
-        found, count = _from_bootstrap(fit, level, replicates, seed, workers)
-    total = sem.total_effects()
-    path, unknown = total != 0, np.full(total.shape, np.nan)
+        found, count = _from_bootstrap(fit, how)
+    bare = effects_given_graph(sem, None, level)
+    total, path = bare.estimate, bare.path_found
     enough = found.share * count >= FEWEST_PATHS - 0.5
     std_error, low, high = (np.where(enough, one, np.nan) for one in (found.std_error, found.low, found.high))
-    return Effects(
-        names=learned.names,
-        estimate=total,
-        std_error=std_error,
-        low=low,
-        high=high,
-        level=level,
-        interval=kind,
-        median=found.median,
-        mean=np.where(found.share > 0, found.share * found.mean, 0.0),
-        path_found=path,
-        probability=unknown
-        if kind == "bootstrap" or learned.posterior is None
-        else learned.posterior.paths(learned.sample),
-        path_support=found.share if kind == "bootstrap" else unknown,
-        robustness=effect_robustness(
-            learned.moments.R, sem.dag.links, total, path if wanted is None else path & wanted
-        ),
-        replicates=count,
-    )
+    known: dict[str, Any] = {"std_error": std_error, "low": low, "high": high, "median": found.median}
+    known["mean"] = np.where(found.share > 0, found.share * found.mean, 0.0)
+    if kind == "posterior":
+        assert learned.posterior is not None
+        known["probability"] = learned.posterior.paths(learned.sample)
+    else:
+        known["path_support"] = found.share
+    wanted = path if wanted is None else path & wanted
+    known["robustness"] = effect_robustness(learned.moments.R, sem.dag.links, total, wanted)
+    return replace(bare, interval=kind, replicates=count, **known)
 
 
 def _from_posterior(fit: Fit, level: float, wanted: Mask | None) -> tuple[Intervals, int]:
@@ -272,15 +238,17 @@ def _from_posterior(fit: Fit, level: float, wanted: Mask | None) -> tuple[Interv
     return intervals(numbers, values, p, len(numbers), level, zeros=False), len(numbers)
 
 
-def _from_bootstrap(
-    fit: Fit | Bootstrap, level: float, replicates: int | None, seed: Seed, workers: int | None
-) -> tuple[Intervals, int]:
+def _from_bootstrap(fit: Fit | Bootstrap, how: How) -> tuple[Intervals, int]:
     """Intervals over the resamples in whose learned graph there is a path, and the number of resamples."""
     learned, resampled = (fit.fit, fit) if isinstance(fit, Bootstrap) else (fit, fit.support)
-    if resampled is None or resampled.level != level or replicates not in (None, resampled.replicates):
-        count = learned.recipe.usual_replicates(len(learned.names)) if replicates is None else replicates
-        recipe = learned.recipe.hurried()
-        resampled = bootstrap_fit(learned, count, seed=seed, level=level, workers=workers, recipe=recipe)
+    if resampled is None or resampled.level != how.level or how.replicates not in (None, resampled.replicates):
+        count = (
+            learned.method_settings.usual_replicates(len(learned.names)) if how.replicates is None else how.replicates
+        )
+        method_settings = learned.method_settings.hurried()
+        resampled = bootstrap_fit(
+            learned, count, seed=how.seed, level=how.level, workers=how.workers, settings=method_settings
+        )
     if resampled.path_intervals is None:
         raise SettingError(
             f"The effects among {len(learned.names)} variables in {resampled.replicates} resamples do not fit in memory: ask for "

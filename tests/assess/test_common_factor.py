@@ -27,6 +27,10 @@ def root_of(X):
     return R / np.sqrt(np.square(R).sum(axis=0))
 
 
+def test_as_many_factors_are_tried_as_may_pay():
+    assert common_factor(ordag.learn(factor_table(10, 80, 0, k=4), "cvs")).factors == 4
+
+
 @pytest.mark.parametrize(("p", "k"), [(5, 1), (8, 2), (12, 3)])
 def test_the_likelihood_is_that_of_scikit_learn_on_the_rows(p, k):
     from sklearn.decomposition import FactorAnalysis

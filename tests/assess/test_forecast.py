@@ -40,7 +40,7 @@ def test_a_forecast_is_what_rows_drawn_from_the_fitted_model_give(method):
     random = np.random.default_rng(1)
     literal = []
     for _ in range(300):
-        again = learn_from(Table(sem.sample(fit.n, random)), fit.recipe).graph.adjacency
+        again = learn_from(Table(sem.sample(fit.n, random)), fit.method_settings).graph.adjacency
         truth = fit.graph.adjacency
         arrows = again & ~again.T
         lines = np.triu(again & again.T)
@@ -189,10 +189,10 @@ def one_by_one(job, count):
 def test_a_stack_learns_what_one_table_after_the_other_gives(p, settings):
     drawn = ordag.simulate("erdos-renyi", p, 120, seed=p, degree=min(2, p - 1))
     base = Moments.from_rows(drawn.X)
-    recipe = CvsSettings(**settings)
-    assert stackable(recipe, 200, p)
+    settings = CvsSettings(**settings)
+    assert stackable(settings, 200, p)
     for resampler in (WishartResampler(base), RowResampler.of(drawn.X, base), HalfResampler(base, drawn.X, 120)):
-        job = Job(resampler, np.random.SeedSequence(2), recipe, "effects")
+        job = Job(resampler, np.random.SeedSequence(2), settings, "effects")
         for together, alone in zip(job.run(range(12)), one_by_one(job, 12), strict=True):
             assert np.array_equal(together.arrows, alone.arrows)
             assert np.array_equal(together.positions, alone.positions)

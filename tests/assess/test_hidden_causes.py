@@ -88,7 +88,7 @@ def test_it_is_looked_for_once(monkeypatch):
     X, _ = table_and_fit()
     fit = ordag.learn(X, draws=0)
     first = hidden_causes(fit)
-    monkeypatch.setattr("ordag.learners.pooled.search.HiddenSearch", None)
+    monkeypatch.setattr("ordag.learners.pooled.result.HiddenSearch", None)
     assert hidden_causes(fit).behind == first.behind
     assert hidden_caution(fit) is not None
 

@@ -206,3 +206,12 @@ def test_of_single_columns_the_worst_is_named_with_its_p_value():
     numbers = columns_finding(X, ("a", "b", "c"), 0.05).numbers
     assert numbers["worst"] == "c"
     assert numbers["p_value"] == pytest.approx(min(1.0, 3 * normaltest(X[:, 2]).pvalue))
+
+
+def test_columns_with_two_values_are_not_called_gaussian_or_not():
+    random = np.random.default_rng(2)
+    X = np.column_stack([gaussian(1, 80, 1), random.integers(0, 2, 80), random.exponential(size=80)])
+    found = columns_finding(X, ("a", "two", "c"), 0.05)
+    assert found.numbers["rejected"] == [found.numbers["worst"]] == ["c"]
+    assert found.sentence.startswith("1 of 2 columns")
+    assert columns_finding(X[:, 1:2], ("two",), 0.05).level == "unchecked"

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from oracles import rows as oracle
 from scipy.stats import f as f_distribution
+from scipy.stats import norm
 
 import ordag
 from ordag.assess.cautions import cautions
-from ordag.assess.dependence import CURVE, SURE, blocks, grouping, levels, row_memory, several, sort_keys
-from ordag.assess.influence import deciding_row
-from ordag.assess.populations import mixture, normal_scores, spread, two_groups, two_models, valley
+from ordag.assess.dependence import CURVE, SURE, blocks, grouping, levels, row_memory, several, sort_keys, sorted_sum
+from ordag.assess.influence import _kept, deciding_row
+from ordag.assess.populations import (
+    Mixture,
+    _log_odds,
+    bound,
+    mixture,
+    normal_scores,
+    spread,
+    two_groups,
+    two_models,
+    valley,
+)
 from ordag.assess.rows import CHECKS, Sample, duplicates, filled_in, row_cautions
 from ordag.learners.found import Found
 
@@ -184,6 +197,24 @@ def test_the_farthest_of_ordinary_rows_is_not_left_out(monkeypatch):
     assert asked[-1] == 3
 
 
+def test_a_row_is_left_out_of_the_experiment_that_it_is_of_and_open_directions_count_as_kept(monkeypatch):
+    random = np.random.default_rng(13)
+    X = model(random, 60, 2, degree=1.0, weights=(0.8, 1.0))
+    fit = ordag.learn({"a": X[:, 0], "b": X[:, 1], "what": ["", "a"] * 30}, experiment="what", draws=20, seed=0)
+    learned = []
+
+    def turned(table, recipe):
+        learned.append(table.moments)
+        return SimpleNamespace(graph=SimpleNamespace(adjacency=fit.best_graph.adjacency.T))
+
+    monkeypatch.setattr("ordag.assess.influence.learn_from", turned)
+    joined = fit.probabilities.joined
+    for share, kept in ((0.5, 1.0), (0.99, 0.0)):
+        monkeypatch.setattr(type(fit), "probabilities", SimpleNamespace(arrows=share * joined, joined=joined))
+        assert _kept(fit, fit.profile.complete.rows, 7) == kept
+    assert [(one.n, len(one.conditions)) for one in learned] == [(59, 2)] * 2
+
+
 @pytest.mark.slow
 def test_a_fit_has_the_cautions_of_its_rows_and_of_moments_none():
     X = pd.DataFrame(two_means(), columns=list("abcdefgh"))
@@ -280,6 +311,30 @@ def test_the_mixture_is_that_of_full_covariance_matrices():
     assert valley(t, *found.means) == pytest.approx(oracle.valley_p_value(t, *found.means))
 
 
+def test_log_odds_are_those_of_two_gaussian_densities():
+    t = np.linspace(-3.0, 3.0, 7)
+    groups = Mixture(np.ones(1), (1.2, -0.4), 0.3, 0.25, 0.0)
+    first, second = (norm.logpdf(t, mean, 0.5) for mean in groups.means)
+    np.testing.assert_allclose(_log_odds(t, groups), np.log(0.3 / 0.7) + first - second)
+    assert [bound(p) for p in (1, 10)] == [28.5, 60.0]
+
+
+def test_groups_are_looked_for_in_three_rows_for_every_column():
+    X = np.random.default_rng(19).standard_normal((60, 20))
+    assert two_groups(X) is not None
+    assert two_groups(X[:-1]) is None
+
+
+def test_a_table_is_sorted_by_a_sum_of_columns_or_not():
+    X = np.random.default_rng(18).standard_normal((200, 3))
+    U = X - X.mean(axis=0)
+    rank = np.arange(200.0)
+    found = sorted_sum(U[np.argsort(U @ [1.0, 2.0, -1.0])])
+    assert found is not None
+    assert abs(np.corrcoef(found, rank)[0, 1]) > 0.9
+    assert sorted_sum(U) is None
+
+
 def test_scores_and_spread_values():
     random = np.random.default_rng(15)
     x = np.round(3 * random.standard_normal(100))
@@ -359,8 +414,8 @@ def test_the_caution_on_dependent_rows_names_the_columns_that_help():
         "neither": {},
     }
     wanted = {
-        "repeated measures": "Learn within the groups, with cluster='rat' (--cluster rat).",
-        "codes": "Learn within the groups, with cluster='tree_id' (--cluster tree_id).",
+        "repeated measures": "Learn within each value of rat, with cluster='rat' (--cluster rat).",
+        "codes": "Learn within each value of tree_id, with cluster='tree_id' (--cluster tree_id).",
         "times": "Learn what follows what, with time='date' and lags=1 (--time date --lags 1).",
         "panel": "(--cluster firm_id), or what follows what in each, with time='year' and lags=1 (--time year --lags 1)",
         "neither": "Name the column that says which rows belong together",

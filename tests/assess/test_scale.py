@@ -40,6 +40,8 @@ def kind_of(rows):
         (X / np.abs(X).max(axis=0), "largest"),
         (QUARTILES, "quartiles"),
         (np.round(QUARTILES, 3), "quartiles"),
+        (QUARTILES + 0.5, ""),  # the medians are the same, and not 0
+        (QUARTILES + np.arange(6.0), ""),
         (DEVIATION, "deviation"),
         (DEVIATION / 1.4826, "deviation"),
     ],

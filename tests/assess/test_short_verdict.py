@@ -12,6 +12,7 @@ import ordag
 from ordag.assess.finding import Caution
 from ordag.assess.forecast import Expected
 from ordag.assess.verdict import Verdict, in_short
+from ordag.show.document import document
 
 SENTENCE = re.compile(r"\.(?: |$)")
 
@@ -55,6 +56,9 @@ def test_the_first_caution_is_the_reason_and_its_advice_comes_last():
     verdict = replace(fit.verdict, cautions=cautions)
     how_many, reason, advice = in_short(fit, verdict)
     assert how_many.endswith("to be wrong, or more.")
+    sure = replace(verdict, expected=replace(verdict.expected, wrong=1e-4))
+    assert next(in_short(fit, sure)).startswith("Expect about 1 % of the ")
+    assert next(in_short(fit, replace(sure, cautions=()))).startswith("Expect less than 1 % of the ")
     assert (reason, advice) == ("Rows are alike.", "Take one of each.")
     assert all(one.sentence in verdict.help for one in cautions)
     said = verdict.to_dict()
@@ -71,6 +75,7 @@ def test_what_was_not_worked_out_is_said():
     few = ordag.learn(X / X.std(axis=0), draws=3)
     assert not few.probabilities.settled
     assert "not settled" in few.verdict.sentence
+    assert document(few)["verdict"]["badge"] == "not settled"
 
 
 @pytest.mark.slow

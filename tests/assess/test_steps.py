@@ -19,7 +19,7 @@ from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
 from ordag.learners.orient import Oriented
 from ordag.order.least_squares import backward, forward
-from ordag.show.text import tied_with
+from ordag.show.cells import tied_with
 
 
 def steps_of(fit, alpha=0.05):

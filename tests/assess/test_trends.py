@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from strategies.series import random_model, rows_of
 
 import ordag
+from ordag.assess.in_time import time_findings
 from ordag.data.trends import NO_TRENDS, trends_of
 
 
@@ -86,3 +89,13 @@ def test_a_check_of_a_series_looks_at_the_present_alone():
     assert keys[:4] == ["memory", "unit_roots", "seasons", "trends"]
     assert not {"standardising", "units", "backward", "hidden_causes", "influence"} & set(keys)
     assert fit.check()["residual_pairs"].level == "fine"
+
+
+@pytest.mark.parametrize(("rows", "stride"), [(20, 1), (19, 1), (60, 2)])
+def test_errors_are_correlated_where_enough_neighbouring_rows_are_kept(rows, stride):
+    fit = ordag.learn(series("plain", np.random.default_rng(3), n=60), lags=1, draws=0)
+    labels = fit.profile.labels.of(slice(rows))
+    profile = fit.profile._replace(rows=fit.profile.rows[:rows], stride=stride, labels=labels)
+    (memory, *_) = time_findings(replace(fit, profile=profile))
+    assert (memory.level == "unchecked") == (rows < 20 or stride > 1)
+    assert time_findings(replace(fit, profile=None))[0].level == "unchecked"

@@ -12,13 +12,13 @@ from budgets import thorough, tries
 
 import ordag
 from ordag.assess import forecast
-from ordag.assess.equal_variances import bartlett, detectable_ratio, equality_test, untestable
+from ordag.assess.equal_variances import LEVEL, bartlett, detectable_ratio, equality_test, residual_kurtosis, untestable
 from ordag.assess.equations import f_test_of_added
 from ordag.assess.influence import distances, tail
 from ordag.assess.normality import mardia
 from ordag.assess.sorting import r_squared, sortability
 from ordag.assess.stability import agreement
-from ordag.assess.verdict import _every_direction, quick_verdict, spread_sentence
+from ordag.assess.verdict import _doubts, _every_direction, quick_verdict, spread_sentence
 from ordag.common.words import share
 from ordag.data.moments import Moments
 from ordag.model import LinearSEM, identifiability
@@ -68,6 +68,44 @@ def test_bartlett_is_scipys():
     variances = np.array([sample.var(ddof=1) for sample in samples])
     ours = bartlett(variances, np.array([9.0, 24.0, 39.0]))
     assert ours == pytest.approx((statistic, p_value))
+
+
+@pytest.mark.parametrize("kurtosis", [0.0, 1.5, -1.0])
+def test_the_detectable_ratio_has_power_four_fifths(kurtosis):
+    df = np.array([60.0, 80.0, 90.0])
+    noncentrality = 60.0 * np.log(detectable_ratio(df, kurtosis)) ** 2 / (4.0 + 2.0 * kurtosis)
+    critical = scipy.stats.chi2.isf(LEVEL, 2)
+    assert scipy.stats.ncx2.sf(critical, 2, noncentrality) == pytest.approx(0.8)
+
+
+def test_the_kurtosis_of_few_rows_is_the_unbiased_one():
+    random = np.random.default_rng(3)
+    for rows in (random.standard_t(4, (40, 30)), random.choice([-1.0, 1.0], (40, 30))):
+        whole = SimpleNamespace(rows=rows)
+        sem = SimpleNamespace(by_parents=np.zeros_like)
+        found = SimpleNamespace(profile=SimpleNamespace(complete=whole), factor=None, sem=sem, n=40, names=range(100))
+        unbiased = scipy.stats.kurtosis(rows, bias=False).mean()
+        assert residual_kurtosis(found) == pytest.approx(max(unbiased, -1.5))
+        found.n, found.names = 4000, range(2)
+        assert residual_kurtosis(found) == pytest.approx(max(scipy.stats.kurtosis(rows).mean(), -1.5))
+        whole.rows = rows[:19]
+        assert residual_kurtosis(found) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("p", "detectable", "said"),
+    [
+        (5, 4.0, []),
+        (5, 4.5, ["a factor of 4.5 between two of them would often pass"]),
+        (3, 4.0, ["that three of them"]),
+    ],
+)
+def test_what_a_test_that_passes_can_hardly_tell(p, detectable, said):
+    test = SimpleNamespace(left_out=0.0, detectable=detectable)
+    grounds = SimpleNamespace(test=test, turning=None, expected=None, cautions=())
+    doubts = _doubts(SimpleNamespace(names=range(p), n=100), grounds)
+    assert len(doubts) == len(said)
+    assert all(part in whole for part, whole in zip(said, doubts, strict=True))
 
 
 def test_equality_test_uses_residual_variances_on_all_predecessors():
@@ -400,5 +438,5 @@ def test_every_direction_is_counted(count, said):
     ],
 )
 def test_why_equal_error_variances_cannot_be_tested(n, p, settings, said):
-    recipe = SimpleNamespace(linear=settings.get("variance") != "splines")
-    assert untestable(SimpleNamespace(n=n, names=range(p), recipe=recipe, settings=settings)) == said
+    method_settings = SimpleNamespace(linear=settings.get("variance") != "splines")
+    assert untestable(SimpleNamespace(n=n, names=range(p), method_settings=method_settings, settings=settings)) == said

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.causes import f_test, rss
 
+import ordag
 from ordag import Moments
 from ordag.data.causes import Categories
 from ordag.data.table import Table
@@ -120,6 +121,8 @@ def test_settings_that_do_not_go_together():
         Table(data, cause=["g0"], cluster="g1")
     with pytest.raises(ColumnError, match=r"no column 'g9' \(cause\)"):
         Table(data, cause=["g9"])
+    with pytest.raises(ColumnError, match="cause names g1, and moments hold the categories that were named when"):
+        ordag.learn(Table(data, cause=["g0"]).moments, cause=["g1"])
 
 
 def test_a_number_that_is_named_is_a_category():

@@ -121,6 +121,16 @@ def test_many_rows_sorted_by_group_and_rows_that_hardly_differ_within_groups():
     )  # 10⁻⁵ of 10⁵: what float64 has of it
 
 
+@pytest.mark.parametrize("unit", [1e-170, 1e170])
+def test_the_unit_of_a_covariate_changes_nothing(unit):
+    random = np.random.default_rng(3)
+    X, age = random.standard_normal((30, 2)), random.standard_normal(30)
+    expected, found = (Adjustment.of(gather(X, [(age * factor).tolist()])) for factor in (1.0, unit))
+    assert found.rank == expected.rank == 1
+    np.testing.assert_allclose(found.B * unit, expected.B, rtol=1e-12)
+    np.testing.assert_allclose(found.R.T @ found.R, expected.R.T @ expected.R, rtol=1e-12)
+
+
 def test_rows_with_the_covariates_at_their_means():
     random = np.random.default_rng(2)
     X, groups, age = (

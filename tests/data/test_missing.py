@@ -7,15 +7,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from compiling import as_it_stands
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ordag
 from ordag import Moments
-from ordag.data import passes
+from ordag.data import em, passes
 from ordag.data.em import Block, Em, Gaussian, Reweighted, Sums, Totals
 from ordag.data.holes import is_nearly_empty, pooled
-from ordag.data.missing import PRIOR
+from ordag.data.missing import PRIOR, made_of
 from ordag.data.table import Table
 from ordag.errors import (
     CollinearError,
@@ -250,6 +251,23 @@ def test_columns_made_up_in_too_few_rows_are_not_taken_for_relations(degree):
     wrong = ordag.hamming(ordag.learn(drawn.X, draws=0).graph, drawn.dag)
     assert fit.moments.p == 46
     assert ordag.hamming(fit.graph, drawn.dag) < 2 * wrong + 10
+
+
+@pytest.mark.parametrize(("rest", "units"), [(1e-4, [1.0] * 4), (1e-4, [1e3, 1e-3, 1.0, 1e2]), (0.0, [1.0] * 4)])
+def test_what_makes_a_column_up_is_named_in_any_unit(rest, units):
+    S = np.eye(4)
+    S[3] = S[:, 3] = [0.8, 0.6, 0.0, 1.0 + rest]  # 0.8 of the first and 0.6 of the second
+    assert made_of(S * np.outer(units, units), 3).tolist() == [True, True, False, True]
+
+
+def test_loops_that_are_compiled_invert_and_know_determinants():
+    plain = as_it_stands(em)
+    for m in (1, 2, 5):
+        S = np.cov(np.random.default_rng(m).standard_normal((m, 20))).reshape(m, m)
+        A = np.pad(S, (0, 1), constant_values=7.0)
+        assert plain.invert(A, np.empty((m, m)), m) == pytest.approx(np.linalg.slogdet(S)[1])
+        np.testing.assert_allclose(A[:m, :m] @ S, np.eye(m), atol=1e-12)
+        assert (A[m] == 7.0).all()
 
 
 def test_resamples_are_drawn_as_the_estimate_is():

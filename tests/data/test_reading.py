@@ -60,3 +60,18 @@ def test_settings_are_split_into_those_of_reading_and_the_others():
     assert split_reading(given) == ({"missing": "drop", "decimal": ","}, {"alpha": 0.05})
     with pytest.raises(SettingError, match=r"missing='fill' is not known: use 'auto', 'em', 'drop' or 'refuse'\."):
         Reading(missing="fill")
+
+
+@pytest.mark.parametrize(
+    ("reading", "said"),
+    [
+        ({"role": "year"}, "role='year': give a mapping from columns to roles"),
+        ({"role": {"year": "varable"}}, "role of column 'year' is 'varable': give .* Did you mean 'variable'"),
+        ({"na": "-"}, "na='-' is a single text: give a list, na="),
+        ({"na": 7}, "na=7: give a list of cells"),
+    ],
+)
+def test_settings_of_another_type_are_refused(reading, said):
+    with pytest.raises(SettingError, match=said) as refused:
+        Reading(**reading)
+    assert list(refused.value.settings) == [name for name in reading if reading[name] != 7]

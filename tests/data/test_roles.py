@@ -13,21 +13,20 @@ from hypothesis import strategies as st
 
 import ordag
 from ordag.data.reading import Reading
+from ordag.data.relations import relations
 from ordag.data.roles import (
     PART_OF_DATE,
     REPEATED_CODES,
     ColumnRole,
     Levels,
     counts_between,
-    few_values_sentence,
-    relations,
     role_of_numbers,
     role_of_text,
-    set_aside_sentence,
 )
+from ordag.data.set_aside import few_values_sentence, set_aside_sentence
 from ordag.data.sources import open_source
 from ordag.data.table import Table
-from ordag.errors import ColumnError, ColumnWarning, ConstantColumnError, DataError, SettingError
+from ordag.errors import ColumnError, ColumnWarning, ConstantColumnError, CovarianceError, DataError, SettingError
 
 N = 40
 RANDOM = np.random.default_rng(0)
@@ -132,6 +131,11 @@ def test_what_the_first_rows_say_of_text(levels, holds, role, reason):
     ("name", "values", "reason"),
     [
         ("x", np.arange(1, 13), "it numbers the rows"),
+        ("x", np.arange(8), "it numbers the rows"),
+        ("x", np.arange(7), ""),  # fewer rows may do so by chance
+        ("x", np.arange(1000, 1008), "it numbers the rows"),  # of a later part of a file
+        ("x", np.arange(999, 1007), ""),
+        ("x", [0, 1, 2, 3, 4, 5, 6, 7, 9], ""),
         ("id", [3, 3, 7, 7, 9, 9], "codes that repeat"),
         ("patientId", [3, 1, 7, 2, 9, 4], "codes, different in every row"),
         ("no", [4, 2, 1, 3, 6, 5, 7], "codes, different in every row"),
@@ -173,6 +177,24 @@ def test_relations_are_looked_for_in_two_complete_rows_more_than_columns_and_cop
     assert relations(names, rows[1:].T.__getitem__, [False] * p) == []
     rows[0, 0] = np.nan
     assert relations(names, rows.T.__getitem__, [False] * p) == []
+
+
+@pytest.mark.parametrize(
+    ("weights", "constant", "words"),
+    [
+        ([-1.0, -1.0], 0.0, "= −a − b"),
+        ([-1.0, 2.0], 0.0, "= 2 × b − a"),
+        ([-1.0, -2.5], 3.0, "= 3 − a − 2.5 × b"),
+        ([-1.0, -2.0], -3.0, "= −a − 2 × b − 3"),
+        ([1.0], 0.0, "a copy of a"),
+        ([1.0] * 4, 0.0, "= a + b + c + d"),
+    ],
+)
+def test_relations_are_written_as_a_person_would(weights, constant, words):
+    rows = np.random.default_rng(1).integers(0, 50, (60, len(weights))).astype(float)
+    columns = [*rows.T, rows @ weights + constant]
+    fixed = [True] * len(weights) + [False]
+    assert [one.words for one in relations([*"abcd"[: len(weights)], "made"], columns.__getitem__, fixed)] == [words]
 
 
 def test_the_sum_goes_and_its_parts_stay():
@@ -258,6 +280,32 @@ def test_strict_refuses():
         _ = Table(frame(k=1.0), strict=True).moments
 
 
+@pytest.mark.filterwarnings("ignore:Set aside")
+def test_what_never_changes_within_clusters_is_set_aside():
+    data = frame(family=np.arange(N) // 5, father=np.repeat(np.arange(N // 5) * 1.5, 5))
+    table = Table(data, cluster="family").warn()
+    assert table.names == table.moments.names == ("a", "b", "c")
+    role = next(one for one in table.columns if one.name == "father")
+    assert (role.role, role.reason) == ("constant", "the same within each family")
+    plain = Table(data.drop(columns="father"), cluster="family").moments
+    np.testing.assert_allclose(abs(table.moments.R), abs(plain.R), atol=1e-12)
+    assert Table(data, cluster="family", clusters="between").warn().names == ("a", "b", "c", "father")
+    with pytest.raises(ConstantColumnError, match="father never changes within the clusters of family"):
+        _ = Table(data, cluster="family", strict=True).warn().moments
+    assert Table(data, environment="family").warn().names == ("a", "b", "c")
+    with pytest.raises(DataError, match=r"only a is left\. Set aside: .*father \(the same within each family\)"):
+        Table(data[["a", "family", "father"]], cluster="family").warn()
+
+
+def test_a_matrix_of_correlations_is_no_table_of_rows(tmp_path):
+    S = pd.DataFrame(np.corrcoef(X[:, :3], rowvar=False).round(3), columns=list("abc"), index=list("abc"))
+    S.to_csv(tmp_path / "s.csv")
+    for data in (S, tmp_path / "s.csv"):
+        with pytest.raises(CovarianceError, match="is a matrix of correlations, not a table of rows"):
+            Table(data)
+    assert Table(S.assign(c=S["c"] + 0.01)).names == ("a", "b", "c")
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -305,6 +353,12 @@ def test_too_few_variables_left_is_one_sentence():
         "To use Year all the same: role={'Year': 'variable'} (--role Year=variable)."
     )
     assert Table(data, **refused.value.remedies[0].reading).names == ("Year", "y")
+
+
+def test_categories_alone_are_answered_with_what_they_can_be():
+    data = pd.DataFrame({"opinion": ["agree", "disagree"] * (N // 2), "y": X[:, 0]})
+    with pytest.raises(DataError, match="write ordered categories as numbers; others can be held fixed, or be causes"):
+        Table(data)
 
 
 def test_what_to_do_about_columns_that_were_set_aside():
@@ -425,11 +479,33 @@ FIRMS, YEARS = np.repeat(np.arange(40) * 10 + 7, 8), np.tile(np.arange(1990, 199
             "group (2 values; adjust=['group'] holds it fixed, cause=['group'] puts it into the graph)",
         ),
         ({"year": np.arange(1700, 2020)}, "time='year' with lags=1 learns what follows what"),
-        ({"year": YEARS}, "what follows what, if cluster names the column that tells the series apart"),
+        ({"year": YEARS}, "what follows what, if cluster=… names the column that tells the series apart"),
     ],
 )
 def test_columns_that_say_what_rows_are_are_offered_by_name(columns, said):
     assert said in offers(**columns)
+
+
+def test_a_column_with_names_of_variables_is_offered_as_experiment():
+    targets = np.where(np.arange(N) < 20, "", np.where(np.arange(N) < 30, "a", "b; c"))
+    for target in (targets, np.where(targets == "a", "a", "")):  # one label is constant for the rest
+        said = set_aside_sentence(Table(frame(target=target)).columns)
+        assert said.endswith("experiment='target' takes its labels for the variables that were acted on")
+        assert "adjust" not in said
+    assert "experiment" not in set_aside_sentence(Table(frame(target=np.where(targets == "a", "a", "else"))).columns)
+
+
+def test_times_are_offered_in_each_cluster_that_is_given():
+    year = ColumnRole("year", "time", "years", 8)
+    said = set_aside_sentence([ColumnRole("firm", "cluster"), year])
+    assert said.endswith("time='year' with lags=1 learns what follows what in each firm")
+
+
+def test_times_that_repeat_within_groups_are_not_offered_beside_them():
+    """38 models of cars in two years, several cars of each model in both."""
+    said = offers(model=[f"m{k % 38}" for k in range(152)], year=np.arange(152) // 76 * 9 + 1999)
+    assert "cluster='model' learns within its values" in said
+    assert "time=" not in said
 
 
 def test_what_names_subjects_is_not_offered_to_be_held_fixed_too():

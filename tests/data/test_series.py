@@ -76,7 +76,7 @@ def test_moments_are_those_of_regressions_on_the_rows_that_count(seed):
 def test_names_and_what_columns_are():
     series = Series(("a", "b"), 2)
     assert series.columns == ("a", "b", "a[-1]", "b[-1]", "a[-2]", "b[-2]")
-    assert series.place(3) == ("b", 1)
+    assert (series.p, series.difference, series.block, series.place(3)) == (2, 0, 1, ("b", 1))
     assert series.earlier.tolist() == [False, False, True, True, True, True]
     B = np.arange(36.0).reshape(6, 6)
     assert series.blocks_of(B)[2, 1, 0] == B[5, 0]

@@ -280,6 +280,8 @@ def test_a_name_with_half_of_a_letter_is_refused(tmp_path):
     for table in tables:
         with pytest.raises(ColumnError, match=f"the dict of columns: t{words}"):
             ordag.learn(table)
+    with pytest.raises(ColumnError, match=f"the data frame: t{words}"):
+        ordag.learn(pd.DataFrame(X, columns=pd.Index([half, "b"], dtype=object)))
     with pytest.raises(ColumnError, match=words):
         Moments.from_rows(X, names=[half, "b"])
     whole = Moments.from_rows(X)

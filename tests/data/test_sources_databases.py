@@ -77,6 +77,11 @@ def test_a_view_of_a_file_on_disk_is_read_and_one_of_an_upload_is_not(tmp_path: 
     assert "has no table" in refusal(Upload("t.sqlite", path.read_bytes()), table="twice")
 
 
+def test_a_view_of_sqlite_may_not_call_what_was_not_made_for_views(tmp_path: Path) -> None:
+    path = made(tmp_path / "t.sqlite", "CREATE VIEW two AS SELECT a, rtreedepth(x'00000000') AS b FROM one")
+    assert "rtreedepth()" in refusal(path, table="two") or "no such function: rtreedepth" in refusal(path, table="two")
+
+
 def test_an_upload_of_duckdb_is_bounded_and_none_of_its_views_is_run(tmp_path: Path) -> None:
     """A constant column is stored once, however many rows it has."""
     large = "CREATE TABLE large AS SELECT 1 AS a, 2 AS b FROM range(1000000)"

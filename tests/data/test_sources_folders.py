@@ -166,6 +166,10 @@ def test_parquet_goes_before_text_and_workbooks_are_said_not_to_be_read(folder):
     with pytest.warns(OrdagWarning, match=r"Only the CSV files .* not 'notes\.xlsx'"):
         open_source(folder)
     WHOLE.to_parquet(folder / "all.parquet")
+    (folder / "old.xls").touch()
+    with pytest.warns(OrdagWarning, match=r"not 'notes\.xlsx', 'old\.xls', 'part-0\.csv' and 2 more\."):
+        open_source(folder)
+    (folder / "old.xls").unlink()
     with pytest.warns(OrdagWarning, match=r"Only the Parquet files .* not 'notes\.xlsx', 'part-0\.csv', 'part-1\.csv'"):
         assert open_source(folder).rows == pq.read_metadata(folder / "all.parquet").num_rows
 

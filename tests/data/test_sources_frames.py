@@ -78,6 +78,18 @@ def test_a_frame_without_a_single_value() -> None:
     assert equal(open_source(pd.DataFrame({"a": [None, None]})), [[NAN], [NAN]])
 
 
+@pytest.mark.parametrize("nothing", [[None] * 30, pd.array([pd.NA] * 30, "string")])
+def test_a_column_without_a_single_value_is_set_aside(nothing: Any) -> None:
+    random = np.random.default_rng(0)
+    source = open_any(pd.DataFrame({"a": random.random(30), "nothing": nothing, "b": random.random(30)}), Reading())
+    assert source.names == ("a", "b")
+    assert [(one.role, one.reason) for one in source.columns] == [
+        ("variable", ""),
+        ("constant", "no value at all"),
+        ("variable", ""),
+    ]
+
+
 def test_no_rows() -> None:
     for frame in (pd.DataFrame({"a": [], "b": []}), pd.DataFrame(columns=["a", "b"]), pl.DataFrame({"a": [], "b": []})):
         source = open_source(frame)

@@ -84,6 +84,7 @@ def test_plain_numbers_are_read_without_a_word(cell: str) -> None:
         ("Heights, in 1990\n\na;b\n1;2\n3;4\n", [[1, 2], [3, 4]], ["Split at semicolons", "2 lines above the header left out"]),
         ("Heights,,\n,,\na,b,c\n1,2,3\n3,4,5\n", [[1, 2, 3], [3, 4, 5]], ["2 lines above the header left out"]),
         ("# a,b\n1,2\n3,4\n", [[1, 2], [3, 4]], []),
+        ("# by hand\n# a,b\n1,2\n3,4\n", [[1, 2], [3, 4]], ["1 line above the header left out"]),
         ("a,b,\n1,2,\n3,4,\n", [[1, 2], [3, 4]], []),
         ("a,b\n1,2,\n3,4,\n", [[1, 2], [3, 4]], []),
         ("a|b\n1|2\n3|5\n", [[1, 2], [3, 5]], ["Split at vertical bars"]),
@@ -96,6 +97,12 @@ def test_what_is_recognised_is_said(text: str, rows: list[list[float]], said: li
     assert names[:2] == ("a", "b")
     assert np.array_equal(X, rows, equal_nan=True)
     assert list(notes) == said
+
+
+def test_units_stand_above_text_too() -> None:
+    names, X, notes = read("a,b,t\ncm,kg,-\n1,2,x\n3,4.5,y\n", columns=["a", "b"], adjust=["t"])
+    assert (names, X.tolist()) == (("a", "b"), [[1, 2, 0], [3, 4.5, 1]])
+    assert notes == ("The row below the header is read as units (cm and kg)",)
 
 
 @pytest.mark.parametrize(

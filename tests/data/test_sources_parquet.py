@@ -21,6 +21,7 @@ from strictly import open_source
 from ordag import Moments
 from ordag.data.reading import Reading
 from ordag.data.sources import Source
+from ordag.data.sources.parquet import looked_rows
 from ordag.errors import ColumnError, OrdagWarning, PrecisionError, UnreadableError
 
 NAN = np.nan
@@ -186,6 +187,10 @@ def test_damaged_files(path: Path) -> None:
 
 
 # --- folders -----------------------------------------------------------------------------------------------
+
+
+def test_of_very_many_columns_fewer_rows_are_looked_at() -> None:
+    assert [looked_rows(p) for p in (0, 1, 1024, 2048, 65_536, 10**6)] == [4096, 4096, 4096, 2048, 64, 64]
 
 
 @pytest.fixture

@@ -242,6 +242,7 @@ def test_a_profile_has_at_most_so_many_rows_and_at_least_two_hundred():
         200,
         200,
     ]
+    assert sample_size(1, 30_000) == 30_000
     assert [sample_size(1000, numbers) for numbers in (262_000, 300_000, 10**9)] == [262, 300, 10**6]
 
 

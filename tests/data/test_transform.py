@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import ordag
 from ordag.bootstrapping import bootstrap
 from ordag.cli.options import _changes
+from ordag.data.given_moments import read_as
 from ordag.data.moments import Moments
 from ordag.data.reading import Reading, changes_from_text
 from ordag.data.table import Table
@@ -160,9 +161,9 @@ def test_moments_take_factors_and_standard_deviations(frame, tmp_path):
 def test_moments_of_which_every_column_is_changed_or_none():
     moments = Moments.from_rows(np.random.default_rng(0).standard_normal((20, 3)), names=("a", "b", "c"))
     factors = {"a": 2.0, "b": -4.0, "c": 0.5}
-    changed = moments.read_as(Reading(transform=factors))
+    changed = read_as(moments, Reading(transform=factors))
     np.testing.assert_allclose(changed.spread, moments.spread * [2.0, 4.0, 0.5])
-    assert moments.read_as(Reading(transform=dict.fromkeys("abc", 1.0))) is moments
+    assert read_as(moments, Reading(transform=dict.fromkeys("abc", 1.0))) is moments
 
 
 @pytest.mark.slow

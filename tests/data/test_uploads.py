@@ -234,6 +234,10 @@ def test_what_follows_a_long_line_is_not_split_into_lines():
 def test_a_line_may_be_as_long_as_its_columns_make_it():
     with pytest.raises(UnreadableError, match="no line end in its first"):
         open_source(Upload("t.csv", b"a" * 2**23, widest=2))
+    line = b"a" * 100 * 2**12 + b",b\n"
+    assert text_layout._head(Upload("t.csv", line + b"1,2\n" * 9, widest=100), None)[0].startswith(line)
+    with pytest.raises(UnreadableError, match="no line end in its first"):
+        text_layout._head(Upload("t.csv", b"a" * 2**18 + line, widest=100), None)
 
 
 @pytest.mark.slow

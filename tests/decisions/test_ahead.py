@@ -98,7 +98,7 @@ def panel():
 
 
 def test_every_series_goes_on_from_its_own_end(panel):
-    with pytest.raises(errors.SettingError, match=r"There are 3 series \(s0, s1 and s2\): say which one with series="):
+    with pytest.raises(errors.SettingError, match=r"series: name one of the 3 \(s0, s1 and s2\)"):
         panel.ahead(2)
     far = [panel.ahead(30, series=f"s{k}") for k in range(3)]
     levels = [one.estimate[-1] for one in far]

@@ -137,6 +137,15 @@ def test_one_value_is_held_against_all_others_and_two_need_not_be_named():
     assert ordag.changes(some, graph=CHAIN, by="day").names == ("day 2025-04", "day 2025-05")
 
 
+def test_rows_with_missing_values_that_are_left_out_are_counted():
+    before, after = rows(60, 1), rows(60, 2)
+    table = {name: np.concatenate([before[name], after[name]]) for name in before}
+    table["x"][[3, 70]] = np.nan
+    found = ordag.changes({**table, "g": np.repeat(["a", "b"], 60)}, by="g", method="cvs")
+    assert found.dropped == found.to_dict()["dropped"] == 2
+    assert "Left out for missing values: 2 rows." in found.notes
+
+
 def test_what_never_changes_in_a_table_is_left_out():
     before, after = rows(60, 1), rows(60, 2)
     more = [{**before, "w": before["x"] ** 2}, {**after, "w": np.full(60, 3.0)}]
@@ -189,7 +198,7 @@ def test_a_learned_graph_is_shown_because_other_graphs_give_other_answers():
         ({"by": "goup"}, r"no column 'goup' \(by\). Did you mean 'group'"),
         ({"by": "group", "after": {"x": [1.0]}}, "give one table"),
         ({"values": ["a", "b"]}, "the column of one table"),
-        ({}, "give a second table"),
+        ({}, "Give a second table"),
     ],
 )
 def test_bad_groups(options, message):

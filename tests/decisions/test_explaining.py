@@ -112,8 +112,10 @@ def test_what_is_told_of_rows_is_in_the_answer():
 
 def test_bad_rows():
     fit = fit_of(rows(30, 1))
-    with pytest.raises(SettingError, match="there is no row 31"):
+    with pytest.raises(SettingError, match="There is no row 31: the table has 30 rows"):
         ordag.explain(fit, [31])
+    with pytest.raises(SettingError, match="There is no row 0: the first is row 1"):
+        ordag.explain(fit, [0, 3])
     with pytest.raises(ColumnError, match="target"):
         ordag.explain(fit, target="w")
     with pytest.raises(SettingError, match="only moments"):
@@ -194,3 +196,12 @@ def test_all_odd_rows_are_counted_and_named_ones_alone_are_told():
     named = ordag.explain(fit_of(rows(200, 9)), [4], data=dict(zip(NAMES, X.T, strict=True)))
     assert named.sentence.startswith("Row 4 (p")
     assert named.to_dict()["odd"] is None
+
+
+def test_no_odd_row_and_rows_with_missing_values_are_said_in_words():
+    X = rows(40, 2)
+    fit = fit_of(X)
+    tame = ordag.explain(fit, dict(zip(NAMES, X.mean(axis=0)[:, None], strict=True)))
+    assert tame.sentence.startswith("No row of 1 is too odd for this model, after correction. Row 1 (")
+    hole = ordag.explain(fit, dict(zip(NAMES, [[np.nan], [0.0], [0.0]], strict=True)))
+    assert hole.sentence == "Rows with missing values are not explained, and these all have some."

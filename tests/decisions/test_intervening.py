@@ -78,6 +78,9 @@ def test_intervals_hold_the_truth_and_what_does_not_change_is_said():
     assert found.sentence.startswith("If dose is set to 4, the mean of pressure goes from")
     assert found.sd_after[1] == 0.0
     assert found.to_dict()["graphs"] == found.graphs > 20
+    assert not any("beyond the data" in one for one in found.notes)
+    far = ordag.intervene(found.fit, set={"dose": 400.0}).notes
+    assert any(one.startswith("Far from the mean of the rows: dose (") for one in far)
 
 
 @pytest.mark.slow

@@ -210,7 +210,7 @@ def test_the_command_says_what_the_calls_say(run, tmp_path):
     words = ["effect", "t.csv", "--to", "d", "--draws", "20"]
     for typed in (["--from", "b, c"], ["--from", "b", "--from", "c"]):
         assert json.loads(run(*words, *typed, "--json")[1]) == json.loads(fit.joint_effect(["b", "c"], "d").to_json())
-    assert run(*words, "--from", "b,c")[1].startswith("With all of them set, d changes per unit by ")
+    assert run(*words, "--from", "b,c")[1].startswith("With all of them set, one unit more of b changes d by ")
     found = run(*words, "--from", "b,c", "--whole-class", "--json")[1]
     assert json.loads(found) == json.loads(fit.possible_effects(["b", "c"], "d").to_json())
     assert "In the graphs that claim the same" in run(*words[:4], "--from", "b", "--whole-class", "--method", "ges")[1]

@@ -54,6 +54,12 @@ def test_a_set_is_valid_if_the_regression_on_it_has_the_effect_in_every_dag_of_t
         assert {dag.nodes.index(name) for name in found.optimal} in valid
 
 
+def test_paths_are_not_followed_one_by_one():
+    p = 60  # 2⁵⁸ paths lead up from the last variable
+    dag = Dag.from_edges([f"X{k}" for k in range(p)], [(f"X{i}", f"X{j}") for i, j in combinations(range(p), 2)])
+    assert connected(Ties.of(dag), 1 << p - 1, 0) == (1 << p - 1) - 1
+
+
 @given(graphs.dags(min_size=3, max_size=5), st.integers(0, 2**32 - 1))
 def test_no_valid_set_has_a_smaller_variance_than_the_optimal_one(dag, seed):
     found = Adjustment(dag, dag.nodes[0], dag.nodes[1])

@@ -198,6 +198,13 @@ def test_a_wide_graph_goes_through_every_format(wide, format):
     assert "adjacency" not in vars(dag)
 
 
+def test_an_adjacency_table_has_so_many_rows_at_most(monkeypatch):
+    monkeypatch.setattr("ordag.graph.formats.tables.MOST_ROWS", 3)
+    assert Dag.from_edges([*"abc"], [("a", "b")]).to_adjacency_csv() == ",a,b,c\na,0,1,0\nb,0,0,0\nc,0,0,0\n"
+    with pytest.raises(GraphFormatError, match="an adjacency table of 4 nodes would have 16 entries"):
+        Dag.from_edges([*"abcd"], [("a", "b")]).to_adjacency_csv()
+
+
 @pytest.mark.slow
 def test_an_adjacency_table_that_nobody_could_open_is_refused():
     dag = Dag.known_acyclic_edges(tuple(f"X{k}" for k in range(MOST_ROWS + 1)), [0], [1])

@@ -146,6 +146,8 @@ BOMB = (
         ("{roots: a, roots: b}", "line 1: the key 'roots' stands twice"),
         (BOMB, "line 2: *a stands for an earlier part"),
         ("tiers: " + "[" * 3000 + "]" * 3000, "line 1: lists are nested more than 8 deep"),
+        ("roots: " + "[" * 7 + "a" + "]" * 7, "line 1: lists are nested more than 8 deep"),
+        ("roots: " + "[" * 6 + "a" + "]" * 6, "There is a list as a name in roots"),
         ("roots: [[a]]", "There is a list as a name in roots"),
         ("roots: [!!int many]", "cannot be read as YAML"),
     ],

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import pytest
+from compiling import as_it_stands
 
 from ordag.learners.order_search import kernel as compiled_kernel
 from ordag.learners.pooled import changed_fit
-
-
-def as_it_stands(module):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ORDAG_COMPILED", "0")
-        spec = importlib.util.spec_from_file_location("plain", module.__file__)
-        plain = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(plain)
-    return plain
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from oracles import pooled as pooled_oracle
 
 import ordag
 from ordag.learners.pooled import cause_search
+from ordag.learners.pooled.cause_resampling import RedrawnCauses
 
 
 def table(seed, p, categories, sets=0.4):
@@ -180,3 +181,26 @@ def test_an_unrelated_category_is_tested_at_its_level():
         fit = ordag.learn(data, cause=["site", "other"], method="cvs", alpha=0.05)
         rejected += int(fit.causes.arrows[1].sum())
     assert 0.03 < rejected / 800 < 0.075
+
+
+@pytest.mark.parametrize("kind", ["rows", "moments"])
+def test_resamples_vary_around_the_table_with_its_categories(kind):
+    X, groups = table(2, 3, 2)
+    fit = learned(X, groups, draws=0)
+    order = [fit.names.index(name) for name in fit.result.moments.names]
+    rows = fit.profile.complete.rows[:, order] if kind == "rows" else None
+    redrawn = RedrawnCauses(fit.result, rows, strength=1.0)
+    drawn = [redrawn.draw(np.random.default_rng(seed)) for seed in range(300)]
+    logs = np.log([one.squares for one in drawn]) - np.log((redrawn.joint.R**2).sum(axis=0)[-3:])
+    n = redrawn.joint.n
+    np.testing.assert_allclose(logs.std(axis=0), np.sqrt(2.0 / n), rtol=0.35 if kind == "rows" else 0.15)
+    np.testing.assert_allclose(logs.mean(axis=0), 0.0, atol=0.5 * np.sqrt(2.0 / n))
+
+
+@pytest.mark.parametrize(("probability", "there"), [(0.5, False), (0.51, True)])
+def test_an_arrow_from_a_category_is_likelier_than_not(probability, there, monkeypatch):
+    X, groups = table(2, 3, 2)
+    fit = learned(X, groups, draws=4, seed=0)
+    even = replace(fit.probabilities, causes=np.full((2, 3), probability))
+    monkeypatch.setattr(type(fit.posterior), "probabilities", lambda self, rows: even)
+    assert (fit.recipe.finished(fit).causes.arrows == there).all()

@@ -10,7 +10,7 @@ from oracles import pooled as oracles
 
 import ordag
 from ordag.graph.acyclic import find_cycle
-from ordag.learners.pooled.consensus import JOINED, LIKELY, consensus
+from ordag.learners.pooled.posterior import JOINED, LIKELY, consensus
 
 
 def probabilities(p, seed, graphs=12):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from budgets import tries
@@ -74,10 +76,17 @@ def test_more_environments_are_searched(seed):
 
 
 @pytest.mark.parametrize(
-    ("environments", "seed", "sets"), [(2, 2, (0b110, 0b101, 0)), (3, 3, (0b010, 0b101)), (5, 3, (0b010, 0b100))]
+    ("environments", "seed", "rows", "sets"),
+    [
+        (2, 2, (12, 40), (0b110, 0b101, 0)),
+        (3, 3, (12, 40), (0b010, 0b101)),
+        (5, 3, (12, 40), (0b010, 0b100)),
+        (4, 4, (4, 30), (0b110,)),  # single states are changed in the end
+        (5, 9, (4, 30), (0b110,)),  # some have rows for a variance of their own alone
+    ],
 )
-def test_sums_are_the_same_where_they_are_not_compiled(environments, seed, sets, plain_changed_fit):
-    X, labels, _, _ = drawn(3, environments, seed, rows=(12, 40), share=0.7)
+def test_sums_are_the_same_where_they_are_not_compiled(environments, seed, rows, sets, plain_changed_fit):
+    X, labels, _, _ = drawn(3, environments, seed, rows=rows, share=0.7)
     compiled, plain = changed(X, labels), changed(X, labels)
     plain._kernel = plain_changed_fit
     for j, mask in enumerate(sets):
@@ -91,6 +100,42 @@ def test_sums_are_the_same_where_they_are_not_compiled(environments, seed, sets,
             np.testing.assert_allclose(np.hstack(mine[2:]), np.hstack(other[2:]), rtol=1e-6)
         np.testing.assert_allclose(*dropping, atol=1e-9)
         np.testing.assert_allclose(*adding, atol=1e-9)
+
+
+def test_an_environment_that_must_share_leaves_the_others_their_choice(plain_changed_fit):
+    X, labels, _, _ = drawn(3, 3, 3, rows=(20, 40), share=0.9)
+    plain, rows = changed(X, labels), oracle.Rows(X, labels)
+    plain._kernel = plain_changed_fit
+    for tied in (0, 1):
+        plain._may[:, tied] = SHARED
+        least = min(
+            rows.sum_for(0, [1, 2], states)
+            for states in product(range(3), repeat=3)
+            if states[tied] == 0 == min(states)
+        )
+        with np.errstate(all="ignore"):
+            assert plain.equation(0, 0b110).v == pytest.approx(2.0 * least / rows.n - 1.0, abs=1e-9)
+        plain._may[:, tied] = OWN
+        plain._equations = {}
+
+
+def test_environments_with_rows_enough_are_searched_alone_the_largest_first():
+    X = np.random.default_rng(2).standard_normal((90, 3))
+    labels = ["small"] * 20 + ["few"] * 8 + ["large"] * 40 + ["more"] * 22
+    ours = Changed(Environments.of(Table(table(X, labels), environment="site").moments), few=8)
+    for most, expected in ((2, ["large", "more"]), (4, ["large", "more", "small"])):
+        alone = dict(ours.alone(most))
+        assert list(alone) == expected
+        np.testing.assert_allclose(alone["large"]["C"][0], np.corrcoef(X[28:68].T), atol=1e-12)
+    ours.environments.left_out[2, 1] = True
+    assert "large" not in dict(ours.alone(4))
+
+
+def test_the_search_begins_with_the_graphs_of_single_environments_too(monkeypatch):
+    monkeypatch.setattr(searching, "MOST_VARIABLES", 2)
+    monkeypatch.setattr(searching, "MOST_FOR_ALL_SETS", 2)
+    X, labels, _, _ = drawn(3, 2, 1, rows=(60, 60))
+    assert {"s0", "s1"} < set(ordag.learn(table(X, labels), environment="site", draws=0, kicks=0).result.starts)
 
 
 def test_digits_are_kept_where_columns_are_nearly_collinear():

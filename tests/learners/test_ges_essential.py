@@ -3,7 +3,7 @@ import pytest
 from ges_cases import as_cpdag, as_essential, as_pairs, random_dag
 from oracles import ges as oracles
 
-from ordag.learners.ges.essential import essential
+from ordag.learners.ges.essential import _topological, essential
 
 
 @pytest.mark.slow
@@ -90,3 +90,9 @@ def test_what_lies_beyond_a_node():
                 around = graph.reached_around(node, clique)
                 for other in set(range(p)) - {node}:
                     assert around >> other & 1 == graph.has_path(1 << node, 1 << other, clique)
+
+
+def test_a_cycle_is_noticed():
+    assert _topological([0, 0b001, 0b011], [2, 1, 0]) == [0, 1, 2]
+    with pytest.raises(AssertionError, match="a cycle"):
+        _topological([0b010, 0b001, 0], [2, 1, 0])

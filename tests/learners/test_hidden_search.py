@@ -6,10 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from compiling import as_it_stands
 from oracles import hidden as oracle
 
 import ordag
 from ordag.assess.hidden_causes import hidden_causes
+from ordag.learners.pooled import hidden_fit
 from ordag.learners.pooled.hidden_fit import fit_hidden
 from ordag.learners.pooled.hidden_search import SCREENED, HiddenModel, HiddenSearch, _with_one_more, near_cliques
 
@@ -67,14 +69,16 @@ def test_the_loops_as_they_stand_give_what_the_compiled_ones_do():
     M[:p, :p] = C
     M[6, :p] = M[:p, 6] = C[:, 0] * 0.5
     M[7, :p] = M[:p, 7] = C[:, 5] * 0.5
-    values = []
+    values, loops = [], as_it_stands(hidden_fit)
     for rounds in (1, 5):
         B, omega = np.zeros(A.shape), np.ones(len(A))
-        values.append(getattr(fit_hidden, "py_func", fit_hidden)(C, A, M.copy(), B, omega, rounds, 0.0))
+        values.append(loops.fit_hidden(C, A, M.copy(), B, omega, rounds, 0.0))
         compiled = fit_hidden(C, A, M.copy(), np.zeros(A.shape), np.ones(len(A)), rounds, 0.0)
         assert values[-1] == pytest.approx(compiled, abs=1e-12)
         assert values[-1] == pytest.approx(oracle.discrepancy(B, omega, C), abs=1e-10)
     assert values[1] < values[0] - 0.01
+    enough = [loops.fit_hidden(C, A, M.copy(), B, omega, 5, enough) for enough in (10.0, 0.0)]
+    assert enough[1] == values[1] < enough[0] < values[0]  # any improvement is enough after two rounds
 
 
 def search_of(X, **settings):

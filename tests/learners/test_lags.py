@@ -12,7 +12,7 @@ from ordag.data.moments import Moments
 from ordag.data.series import Series
 from ordag.data.table import Table
 from ordag.knowledge.knowledge import Knowledge
-from ordag.learners.methods import learn_from, recipe_for, within_time
+from ordag.learners.methods import learn_from, settings_for, within_time
 from ordag.learners.pooled.resampled import redrawn
 from ordag.learners.pooled.score import PooledScore
 
@@ -25,7 +25,7 @@ def of_population(B, omega, n=1_000_000, method="pooled", **settings):
     table = Table.of_moments(moments, None, series=series)
     if method == "pooled":
         settings = {"draws": 0, "graph": "best", **settings}
-    return learn_from(table, recipe_for(table, method, settings))
+    return learn_from(table, settings_for(table, method, settings))
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,12 +13,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import ordag
 from ordag import GDS, GES, PC, Cpdag, Dag, learn, simulate
-from ordag.errors import SettingError
+from ordag.data.table import Table
+from ordag.errors import DataError, SettingError
 from ordag.graph import to_cpdag
+from ordag.learners.cvs import SECONDS_BY_LASSO, SECONDS_BY_ROWS, SECONDS_BY_TESTS, CvsSettings, _not_compared
 from ordag.learners.gds import gds_search
 from ordag.learners.ges import ges_search
+from ordag.learners.methods import recipe_for
 from ordag.learners.orient import orient_by_order
 from ordag.learners.pc import pc_search
+from ordag.learners.pooled.method import PooledSettings
+from ordag.learners.result import Level
+from ordag.learners.settings import SECONDS_SPARSE
 
 X = simulate("erdos-renyi", 8, 500, 3, degree=3).X
 
@@ -56,6 +64,62 @@ def test_pc_keeps_its_tests():
     separated = json.loads(fit.to_json())["separated"]
     assert len(separated) == len(fit.result.separating_sets)
     assert set(separated[0]) == {"pair", "given", "p_value"}
+
+
+def test_a_page_can_move_the_level_of_pc_where_there_is_an_edge():
+    fit = learn("marks", method="pc", alpha=0.05)
+    assert fit.result.level(fit) == Level("p_value", 0.05, 10, 0.05, stands_for=0.05)
+    apart = learn(np.linalg.qr(np.random.default_rng(0).standard_normal((50, 3)))[0], method="pc")
+    assert apart.graph.edge_count == 0
+    assert apart.result.level(apart) is None
+
+
+def test_auto_takes_cvs_for_many_variables_and_says_so_or_refuses_them_where_they_are_standardised(monkeypatch):
+    table = Table(X)
+    assert isinstance(recipe_for(table, "auto", {}), PooledSettings)
+    assert table.choice == ""
+    monkeypatch.setattr("ordag.learners.methods.POOLED_UP_TO", 7)
+    assert isinstance(recipe_for(table, "auto", {"draws": 0}), PooledSettings)  # a setting of its own
+    for settings, said in (({}, True), ({"alpha": 0.01}, False)):
+        table = Table(X)
+        assert isinstance(recipe_for(table, "auto", settings), CvsSettings)
+        assert table.choice.startswith("With more than 7 variables method='auto'") == said
+    with pytest.raises(DataError, match="The 8 columns have been standardised"):
+        recipe_for(Table((X - X.mean(axis=0)) / X.std(axis=0)), "auto", {})
+
+
+@pytest.mark.parametrize(
+    ("settings", "p", "seconds"),
+    [
+        ({"variance": "lasso"}, 20, SECONDS_BY_LASSO * 400),
+        ({"variance": "auto"}, 20, 3.0 * SECONDS_SPARSE * 400),
+        ({"variance": "robust"}, 15, SECONDS_BY_ROWS["robust"]),
+        ({"variance": "robust"}, 60, SECONDS_BY_ROWS["robust"] * 4.0),
+        ({"variance": "regression"}, 20, math.inf),
+        ({"parents": "test"}, 20, SECONDS_BY_TESTS * 900),
+        ({"parents": "adaptive"}, 20, CvsSettings.seconds * 900),
+    ],
+)
+def test_what_learning_again_costs(settings, p, seconds):
+    assert CvsSettings(**settings).cost(p) == pytest.approx(seconds)
+    if not settings.get("variance"):
+        assert CvsSettings(**settings).cost(p, sparse=True) == pytest.approx(SECONDS_SPARSE * p**2)
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "settings", "said"),
+    [
+        (5009, 501, {"variance": "auto"}, True),
+        (5010, 501, {"variance": "auto"}, False),
+        (600, 500, {"variance": "auto"}, False),
+        (600, 501, {}, False),
+        (600, 501, {"variance": "auto", "direction": "backward"}, False),
+    ],
+)
+def test_a_sparse_order_that_was_not_compared_is_said(n, p, settings, said):
+    found = _not_compared(SimpleNamespace(n=n, moments=SimpleNamespace(p=p)), CvsSettings(**settings))
+    assert len(found) == said
+    assert all(f"With {n:,} rows for {p} variables" in one and "beyond 500 variables" in one for one in found)
 
 
 def test_gds_edges_have_the_p_values_of_their_regressions():

@@ -149,6 +149,33 @@ def test_kicks_and_moves_are_those_of_the_lots_and_are_counted(plain, monkeypatc
     np.testing.assert_allclose(*np.transpose(sums))
 
 
+def test_a_restart_that_keeps_more_than_a_third_of_what_its_moves_cost_is_given_up(plain, monkeypatch):
+    case, uniforms = Case(1), np.random.default_rng(2).random((25, layout.UNIFORMS))
+    restarts, (total, random_position) = [[]], (plain.total, plain.random_position)
+
+    def positioned(*given):
+        if restarts[-1]:
+            restarts.append([])
+        return random_position(*given)
+
+    def summed(*given):
+        restarts[-1].append(total(*given))
+        return restarts[-1][-1]
+
+    monkeypatch.setattr(plain, "random_position", positioned)
+    monkeypatch.setattr(plain, "total", summed)
+    spare, case.status[layout.LIMIT] = case.workspace.spare.arrays, 10**9
+    plain.search(*case.tables, *case.workspace.state.arrays, case.workspace.W, case.status, *spare, uniforms)
+    lowest, given_up = restarts[0][-1], 0
+    for first, *rounds, last in restarts[1:]:
+        too_much = [lowest + (first - lowest) / 3.0 < one for one in rounds]
+        assert not any(too_much[:-1])
+        given_up += too_much[-1]
+        lowest = min(lowest, last)
+    assert len(restarts) == 26
+    assert 0 < given_up < 20
+
+
 @pytest.mark.parametrize("root", [False, True])
 def test_of_a_copy_of_a_parent_the_least_share_is_left(plain, root):
     rng = np.random.default_rng(0)

@@ -179,6 +179,16 @@ def test_probabilities_know_what_experiments_tell(p, rows):
     np.testing.assert_allclose(B, fitted.sem.B, atol=0.15)
 
 
+def test_experiments_direct_arrows_of_drawn_graphs_that_their_class_leaves_open():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((120, 3)) @ np.linalg.inv(np.eye(3) - np.triu(random.uniform(0.5, 0.8, (3, 3)), 1))
+    X[60:, 0] *= 3.0
+    data = {f"x{j}": 10.0**j * column for j, column in enumerate(X.T)} | {"what": [""] * 60 + ["x0"] * 60}
+    found = ordag.learn(data, experiment="what", draws=12, seed=0).probabilities
+    assert (found.told >= found.compelled).all()
+    assert (found.told[0, 1:] > found.compelled[0, 1:] + 0.2).all()
+
+
 @pytest.mark.parametrize("seed", tries(3, 30))
 def test_arrows_that_experiments_direct_are_those_of_all_graphs_that_no_experiment_tells_apart(seed):
     rng = np.random.default_rng(seed)

@@ -159,3 +159,15 @@ def test_more_columns_than_rows(p):
     X = np.random.default_rng(3).standard_normal((12, p))
     result = pc_search(Moments.from_rows(X))
     assert np.isfinite(result.p_values).all()
+
+
+def test_squares_lose_twice_as_many_digits_as_often_as_columns_were_subtracted():
+    nodes, blur, unit = np.arange(3)[:, None], np.ones(1), 2.0**-26
+    tests = PartialCorrelations(Moments.from_covariance(np.eye(3), 100))
+    for t, others in ((1, "a copy of X1"), (2, "a linear combination of X2 and X1")):
+        tests._check(nodes, t, np.array([(t + 1.1) * unit]), blur)
+        with pytest.raises(CollinearError, match=f"Column X{t + 1} is {others}, to the last digit"):
+            tests._check(nodes, t, np.array([(t + 0.9) * unit]), blur)
+    PartialCorrelations(Moments(100, np.zeros(3), ["a", "b", "c"], R=np.eye(3)))._check(
+        nodes, 2, np.array([unit]), blur
+    )

@@ -18,7 +18,7 @@ from oracles.model import regression
 from oracles.pooled import masks
 
 from ordag import LinearSEM, learn, simulate
-from ordag.common.bits import packed_columns
+from ordag.common.bits import members, packed_columns
 from ordag.common.linalg import inverse
 from ordag.data.datasets import load
 from ordag.data.moments import Moments
@@ -302,12 +302,51 @@ def test_the_books_are_kept(seed):
         assert v == pytest.approx(rows.v(j, graph[j] ^ {i}), abs=1e-7)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", tries(2, 20))
-def test_the_walk_is_the_same_where_it_is_not_compiled(seed):
+@pytest.fixture(scope="module")
+def plain():
+    """The kernel and the chain as they stand, not compiled."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ORDAG_COMPILED", "0")
-        plain = [as_it_stands(module, patch) for module in (kernel, chain)][1]
+        return [as_it_stands(module, patch) for module in (kernel, chain)][1]
+
+
+def test_weights_are_exponentials_to_five_digits(plain):
+    changes = np.linspace(-60.0, 60.0, 241)
+    np.testing.assert_allclose([plain.weight_of(one) for one in changes], np.exp(-changes / 2.0), rtol=1e-5)
+    assert plain.weight_of(-np.inf) == plain.weight_of(-60.0)
+
+
+@pytest.mark.parametrize("groups", [None, [[j] for j in range(6)]])
+def test_moves_have_the_weights_of_the_changes_of_the_sum(groups, plain):
+    X = oracles.random_rows(6, 50, np.random.default_rng(1), size=0.3, spread=1.0)
+    parents = [0, 0b1, 0b11, 0b100, 0, 0b10101]
+    walk = walk_of(X, groups, parents)
+    sampler, Q, V = walk.sampler, walk.Q.copy(), walk.V.copy()
+    price, exact = sampler.terms[layout.NUMBERS, layout.PRICE], []
+    for j, mask in enumerate(parents):
+        walk.P[6, : mask.bit_count()] = members(mask)
+        given = sampler.search.C, walk.root, sampler.search.may, sampler.terms, walk.W, walk.V, walk.Q
+        v = plain.weigh(*given, j, walk.P, mask.bit_count(), j, j)
+        assert v == pytest.approx(V[6, j], abs=1e-9)
+        half, weight, mean = sampler.terms[[layout.HALF, layout.WEIGHT, layout.MEAN], j]
+        vertex = -half / (2.0 * weight) if weight > 0.0 else -np.inf
+
+        def term(v, half=half, weight=weight, mean=mean, vertex=vertex):
+            away = max(v - mean, vertex)
+            return half * away + weight * away**2
+
+        for i in set(range(6)) - {j}:
+            change = term(np.log(walk.V[j, i]) + sampler.terms[layout.SCALE, j]) - term(v)
+            change += -price if mask >> i & 1 else price
+            exact.append((walk.Q[j, i], np.exp(-np.clip(change, -60.0, 60.0) / 2.0)))
+    np.testing.assert_allclose(*np.transpose(exact), rtol=2e-5)
+    np.testing.assert_allclose(walk.Q[:6], Q[:6], rtol=1e-9)
+    np.testing.assert_allclose(walk.V[:6], V[:6], rtol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", tries(2, 20))
+def test_the_walk_is_the_same_where_it_is_not_compiled(seed, plain):
     X = oracles.random_rows(6, 50, np.random.default_rng(seed), size=0.5, spread=1.0)
     walks = [walk_of(X, [[0, 1, 2], [3, 4]]) for _ in range(2)]
     walks[1].sampler.kernel = plain
@@ -408,7 +447,7 @@ def test_probabilities_say_whether_they_have_settled():
     assert "ask for more" not in near.sentence
     assert not far.settled
     assert "standard errors of up to 0.06: ask for more" in far.sentence
-    assert "longer ones may agree (kicks=500" in replace(far, searches=0.06).sentence
+    assert "longer ones may agree, with kicks=500" in replace(far, searches=0.06).sentence
     assert far.to_dict() == {"kind": "rows", "draws": 100, "error": 0.06, "settled": False}
 
 

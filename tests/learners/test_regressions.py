@@ -177,3 +177,12 @@ def test_the_root_is_left_alone_and_what_is_cached_cannot_be_changed():
 @given(nodes=st.sets(st.integers(0, 200)))
 def test_members_of_a_mask(nodes):
     assert members(mask(nodes)) == sorted(nodes)
+
+
+@pytest.mark.parametrize("size", [2.0**-300, 1.0, 2.0**300])
+def test_no_rest_is_below_the_rounding_of_the_column_itself(size):
+    R = np.zeros((3, 3))
+    R[0], R[1, 2] = [1.0, 2.0, 0.0], 1.0  # the second column is twice the first
+    regressions = Regressions(R * size, 10)
+    floor = max((2.0 * np.finfo(float).eps * size) ** 2, np.finfo(float).tiny)
+    assert regressions.rss(1, 0b001) == regressions.rss_adding(1, 0)[0] == floor

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from strategies.tables import permutations, tables
 
-from ordag import CVS, GDS, GES, PC, compare, learn, simulate
+from ordag import CVS, GDS, GES, PC, Moments, compare, learn, simulate
 from ordag.errors import SettingError
 from ordag.learners.methods import METHODS
-from ordag.learners.small_effects import effects
+from ordag.learners.small_effects import _Regressions, effects
 from ordag.show.text import left_out, summary
 
 
@@ -87,6 +87,17 @@ def test_relabelling_the_columns_relabels_the_answer(X, data):
         here = learn(X, method=method, min_effect=0.3).graph.adjacency
         there = learn(X[:, new], method=method, min_effect=0.3).graph.adjacency
         np.testing.assert_array_equal(there, here[np.ix_(new, new)])
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_line_has_the_larger_effect_of_its_two_directions(order):
+    moments = Moments.from_rows(simulate("erdos-renyi", 4, 60, seed=4, degree=3).X)
+    adjacency = np.zeros((4, 4), dtype=bool)
+    adjacency[[0, 1, 2, 3], [1, 0, 0, 1]] = True  # a line, and one more arrow into each of its ends
+    of = _Regressions(moments)
+    both = [of.effects(target, np.array(parents))[-1] for target, parents in ((1, [3, 0]), (0, [2, 1]))]
+    assert both[0].size != pytest.approx(both[1].size, rel=0.05)
+    assert of.of_line(adjacency, *order) == max(both, key=lambda one: one.size)
 
 
 def collider(rows=2000):

@@ -237,8 +237,8 @@ def test_a_tensor_is_learned_from_where_it_lies(monkeypatch):
         lambda moments, name, formed: asked.append((name, formed is None)) or forward_on(moments, "cpu:0", formed),
     )
     monkeypatch.setattr(TensorSource, "device", "cpu:0")
-    for recipe in (CvsSettings(0.01), CvsSettings(0.01, correction="bh")):
-        found, known = cvs(tensor_table(X), recipe), cvs(Table(X), recipe)
+    for settings in (CvsSettings(0.01), CvsSettings(0.01, correction="bh")):
+        found, known = cvs(tensor_table(X), settings), cvs(Table(X), settings)
         assert found.graph == known.graph
     assert asked == [("cpu:0", False), ("cpu:0", False)]  # the scatter does not go there and back
     monkeypatch.setattr(TensorSource, "batches", None)  # nothing goes through all rows on the host

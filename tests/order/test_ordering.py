@@ -28,7 +28,7 @@ from ordag.order.least_squares import (
     forward_stack,
     gram_forward,
 )
-from ordag.order.rounding import _refuse
+from ordag.order.rounding import _refuse, _spare
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 SETS = sorted(path.stem for path in (REFERENCE / "data").glob("*.csv"))
@@ -423,3 +423,12 @@ def test_rivals_of_a_step_are_the_later_ones_that_wait_for_none_and_tied_are_tho
             assert positions.tolist() == literal
             p_values = steps.p_values(np.full(len(positions), row), positions)
             assert (np.flatnonzero(tied) + steps.start).tolist() == positions[p_values > 0.4].tolist()
+
+
+@pytest.mark.parametrize(("left", "spare"), [(0.9e-13, ["c", "b"]), (1.1e-13, ["c"])])
+def test_columns_of_which_hardly_anything_is_left_can_go(left, spare):
+    R = np.array([[1.0, 1.0, 0.0], [0.0, left, 0.0], [0.0, 0.0, 1.0]])
+    for squared in (False, True):
+        R[1, 1] = np.sqrt(left) if squared else left
+        moments = Moments(50, np.zeros(3), ["a", "b", "c"], R=R.copy(), squared=squared)
+        assert _spare(moments, ["a", "b", "c"], "c") == spare

@@ -131,3 +131,10 @@ def test_keeps_to_a_partial_order():
 def test_a_rule_has_the_name_of_its_regressor():
     assert regression_rule().name == "regression"
     assert regression_rule(LinearRegression()).name == "LinearRegression"
+
+
+@pytest.mark.parametrize(("p_value", "parents"), [(0.01, 2), (0.0101, 0)])
+def test_a_parent_has_a_rise_at_the_level_of_one_per_cent(p_value, parents, monkeypatch):
+    monkeypatch.setattr("ordag.order.regression.no_rise", lambda rise: np.full(rise.shape[1], p_value))
+    found = regression_forward(np.random.default_rng(1).standard_normal((30, 3)), LinearRegression())
+    assert [len(one) for one in found.parent_sets] == [0, min(1, parents), parents]

@@ -14,7 +14,7 @@ from oracles.sparse import sparse_order
 
 from ordag import simulate
 from ordag.order import parent_sets
-from ordag.order.parent_sets import Correlations, Score, exchanged, regression
+from ordag.order.parent_sets import ALONE, Correlations, Regression, Score, exchanged, partial_table, regression
 from ordag.order.sparse import joint_score, sparse_forward, usual_width
 
 
@@ -111,6 +111,34 @@ def test_a_pair_is_looked_at_only_if_one_of_it_is_among_the_largest(width, best)
 def test_the_member_that_leaves_is_the_one_that_the_newcomer_replaces_best(seed):
     """Tables in which it matters: supports are full, and not mended by triples."""
     same_as_the_literal_one(*of_a_model(9, 50, seed), most=3, width=0)
+
+
+def test_members_leave_for_the_newcomer_in_large_sets_too():
+    same_as_the_literal_one(*of_a_model(12, 60, 2), most=10, width=0)
+
+
+@pytest.mark.parametrize("made", [None, Regression(1.0, np.zeros(2), np.eye(2))])
+def test_a_move_that_the_regression_does_not_bear_out_is_not_made(made, monkeypatch):
+    among, r = Correlations(np.eye(3), np.arange(3)), np.full(3, 0.5)
+    start = regression(among.block(np.arange(1)), r[:1])
+    monkeypatch.setattr(parent_sets, "regression", lambda R, r: made)
+    found, kept = exchanged(among, r, np.arange(1), start, Score(n=100, penalty=1.0, most=3))
+    assert (found.tolist(), kept) == ([0], start)
+
+
+@pytest.mark.parametrize("weights", [(0.6, 0.6), (0.02, 0.99), (0.99, 0.02), (1.2, -0.9)])
+@pytest.mark.parametrize("share", [0.5, 0.9, 1.1, 30.0])
+def test_three_variables_are_regressors_together_where_each_keeps_its_share(weights, share):
+    """m is `weights` of a and b, but for a share of about so many times the least one."""
+    w, left = np.array(weights), share * ALONE
+    rho = (1.0 - left - w @ w) / (2.0 * w[0] * w[1])
+    C = np.array([[1.0, rho], [rho, 1.0]])
+    z = C @ w
+    determinant = left * (1.0 - rho**2)
+    shares = determinant / np.array([1.0 - rho**2, 1.0 - z[1] ** 2, 1.0 - z[0] ** 2])  # of m, a and b given the others
+    h = partial_table(C, z, 1.0 / np.sqrt(1.0 - z * z)).h
+    assert (h[0, 1] == 0.0) == (shares.min() < ALONE)
+    assert h[0, 0] == h[1, 1] == 0.0
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -13,10 +13,18 @@ from oracles import parents as oracles
 from strategies.tables import permutations, tables
 
 from ordag import CVS, Moments, hamming, learn, simulate
+from ordag.common.linalg import triangle
 from ordag.errors import SettingError
 from ordag.order.least_squares import forward
 from ordag.parents import adaptive
-from ordag.parents.adaptive import LEAST_PENALTY, FromRoot, FromScatter, adaptive_elimination, edge_penalty
+from ordag.parents.adaptive import (
+    LEAST_PENALTY,
+    FromRoot,
+    FromScatter,
+    _dropped,
+    adaptive_elimination,
+    edge_penalty,
+)
 from ordag.parents.selection import Question
 from ordag.parents.tests import fisher_z
 
@@ -115,6 +123,35 @@ def test_both_ways_to_the_gains_agree():
         likely = one.values >= 0.05 * one.rss
         np.testing.assert_allclose(bounds[likely], other.values[likely], rtol=1e-12)  # summed in other blocks
         assert (bounds >= one.values - 1e-8).all()
+
+
+def dropped_by_regressions(X, y, n, penalty):
+    """Half of the weakest go at once while they are more than six, then one by one; those left, the largest and the least statistic."""
+
+    def rss(columns):
+        return float(np.sum((y - X[:, columns] @ np.linalg.lstsq(X[:, columns], y, rcond=None)[0]) ** 2))
+
+    left, largest = list(range(X.shape[1])), -math.inf
+    while True:
+        of = {k: n * math.log(rss([j for j in left if j != k]) / rss(left)) for k in left}
+        weak = sorted((k for k in left if of[k] < penalty), key=of.get)
+        if not weak:
+            return left, largest, min(of.values())
+        gone = weak[: len(weak) // 2 if len(weak) > 6 else 1]
+        largest = max(largest, of[gone[-1]])
+        left = [k for k in left if k not in gone]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_half_of_the_weakest_are_dropped_at_once(seed):
+    random = np.random.default_rng(seed)
+    causes = random.standard_normal((200, 10))
+    X = np.column_stack([causes, causes + 0.05 * random.standard_normal((200, 10))])  # either of two can go
+    y = causes @ np.linspace(0.5, 1.5, 10) + random.standard_normal(200)
+    U = triangle(np.column_stack([X, y]))
+    left, largest, least = _dropped(U, np.arange(20), 200.0, 8.0, np.zeros(20, dtype=bool))
+    expected = dropped_by_regressions(X, y, 200, 8.0)
+    assert (left.tolist(), largest, least) == (expected[0], pytest.approx(expected[1]), pytest.approx(expected[2]))
 
 
 @pytest.mark.slow

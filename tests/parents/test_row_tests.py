@@ -121,3 +121,6 @@ def test_too_many_columns_for_the_rows_are_refused():
     X = np.random.default_rng(5).standard_normal((30, 12))
     with pytest.raises(SettingError, match="given 10 columns takes 45 rows"):
         distance_correlation(X[:, 0], X[:, 1], X[:, 2:])
+    with pytest.raises(SettingError, match="given 7 columns takes 32 rows or more, and there are 31"):
+        spline_residuals(X[:, :1], np.random.default_rng(6).standard_normal((31, 7)))
+    assert spline_residuals(np.eye(32)[:, :2], np.random.default_rng(6).standard_normal((32, 7)))[1] == 28 - 7

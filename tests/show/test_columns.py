@@ -142,3 +142,12 @@ def test_wide_tables_have_no_histograms():
     found = columns_of(table.columns, table.moments, table.profile)
     assert len(found) == 410
     assert not any(one["counts"] for one in found)
+
+
+def test_an_empty_cell_of_an_experiment_is_no_missing_value():
+    target = np.where(np.arange(N) < 20, "", np.where(np.arange(N) < 40, "a", "b"))
+    fit = ordag.learn(
+        {**dict(zip("abc", RANDOM.normal(size=(3, N)), strict=True)), "target": target}, experiment="target", draws=0
+    )
+    told = {one["name"]: one["missing"] for one in columns_of(fit.columns, fit.moments, fit.profile)}
+    assert told == {"a": 0, "b": 0, "c": 0, "target": 0}

@@ -10,11 +10,12 @@ from looks import ACTING, lines_of, rows
 from rich.cells import cell_len
 
 from ordag import Moments
-from ordag.assess.finding import LEVELS, Finding
+from ordag.assess.finding import LEVELS, Caution, Finding
 from ordag.assess.verdict import TIERS, Verdict
 from ordag.checking import TITLES
 from ordag.checking import check as diagnose
 from ordag.common.words import harmless
+from ordag.show.screen import Screen
 from ordag.show.terminal import STYLES, print_diagnosis, print_verdict
 
 
@@ -92,6 +93,23 @@ def test_a_verdict_has_its_tier_sentence_and_help(tier):
     assert verdict.help.startswith("At length.")
     assert verdict.help.endswith("From a sum.")
     assert lines_of(print_verdict, verdict) == lines[:2]
+
+
+def test_the_first_caution_is_said_once():
+    first, second = Caution("a", "Rows are alike.", "Take one of each."), Caution("b", "One row decides.", "Check it.")
+    verdict = Verdict(
+        None, "At length.", sentence="Few are wrong. Rows are alike. Take one of each.", cautions=(first, second)
+    )
+    assert lines_of(partial(print_verdict, verbose=True), verdict)[1:] == [
+        "  Few are wrong. Rows are alike. Take one of each.",
+        "  At length. One row decides.",
+    ]
+
+
+def test_settings_are_written_as_the_screen_writes_them(capsys):
+    verdict = Verdict(None, "", sentence="Learn with units='x' (--units x).")
+    print_verdict(verdict, Screen(lambda words: words.replace("units='x' (--units x)", "--units x")))
+    assert capsys.readouterr().out.splitlines()[1] == "  Learn with --units x."
 
 
 def test_the_warnings_of_the_fit_come_last(diagnosis):

@@ -11,9 +11,10 @@ from looks import ACTING, KINDS, NAMES, fit_of, lines_of, rows, wide_fit
 
 import ordag
 from ordag.common.words import shown
+from ordag.show.cells import arrows, legend, margin
 from ordag.show.document import document
 from ordag.show.terminal import print_fit
-from ordag.show.text import arrows, left_out, legend, margin, order_title, resampled, scored, summary
+from ordag.show.text import left_out, order_title, resampled, scored, summary
 
 
 def test_margins_are_in_percent_and_from_twice_on_in_times():

@@ -77,6 +77,10 @@ def test_three_columns_and_the_verdict_are_in_sight_and_keys_are_listed(bench):
 @pytest.mark.parametrize("scheme", ["light", thorough("dark")])
 def test_they_are_stacked_on_a_narrow_screen(bench, scheme):
     page = bench("marks", viewport={"width": 700, "height": 900}, color_scheme=scheme)
+    tops = [node.bounding_box()["y"] for node in page.locator("#drawing svg .node").all()]
+    assert (
+        0 < min(tops) - page.locator("#drawing svg").bounding_box()["y"] < 60
+    )  # causes stand at the top, not in the middle
     boxes = [page.locator(one).bounding_box() for one in ("#picture", "#card", ".side.left", "#whatif")]
     assert len({round(box["x"]) for box in boxes}) == 1
     assert [box["y"] for box in boxes] == sorted(box["y"] for box in boxes)

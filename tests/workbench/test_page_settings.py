@@ -65,6 +65,8 @@ def test_the_verdict_names_the_controls_of_the_page(bench, tmp_path):
     for said, shown in {
         "Learn with cluster='x' (--cluster x).": "Learn with “ordag explore … --cluster x”.",
         "With time='d' and lags=1 (--time d --lags 1).": "With “ordag explore … --time d --lags 1”.",
+        "They may agree, with kicks=500 (--kicks 500).": "They may agree, with kicks set to 500 under Method.",
+        "Ask for more resamples with draws=… (--draws).": "Ask for more resamples with more draws under Method.",
         "Add it with knowledge (--knowledge), or try.": "Add it under “What you know”, or try.",
     }.items():
         assert page.evaluate(script, said) == shown

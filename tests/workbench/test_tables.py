@@ -80,7 +80,7 @@ def test_an_effect_is_written_with_three_digits():
 
 def test_a_search_in_another_process_is_that_of_the_library():
     fit = ordag.learn("marks", "cvs", alpha=0.05)
-    found = search(fit.moments, fit.profile, fit.recipe, progress=lambda news: None)
+    found = search(fit.moments, fit.profile, fit.method_settings, progress=lambda news: None)
     assert (found.graph, found.names, found.moments.n) == (fit.graph, fit.names, fit.n)
 
 

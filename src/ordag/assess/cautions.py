@@ -1,9 +1,9 @@
-"""Reasons to doubt any graph of a table, whatever the method: fits that are too close, hidden common causes, and properties of the rows."""
+"""Reasons to doubt any graph of a table, whatever the method: few rows, hidden common causes, and what rows have in common."""
 
 from __future__ import annotations
 
-from ordag.assess.close_fits import determined_caution, few_rows_caution
 from ordag.assess.conditions import conditions_caution
+from ordag.assess.few_rows import few_rows_caution
 from ordag.assess.finding import Caution
 from ordag.assess.hidden_causes import hidden_caution
 from ordag.assess.in_time import time_cautions
@@ -18,8 +18,8 @@ def cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
     """List the cautions about a graph, worst first; `hasty` leaves out those that take another search."""
     if not found.graph.edge_count:
         return []
-    hidden = hidden_caution(found) if found.recipe.linear else None
+    hidden = hidden_caution(found) if found.method_settings.linear else None
     in_time = time_cautions(found) if found.series is not None else []
-    others = [few_rows_caution(found), conditions_caution(found), hidden, determined_caution(found)]
+    others = [few_rows_caution(found), conditions_caution(found), hidden]
     beware = [*in_time, *row_cautions(found, hasty=hasty), *(one for one in others if one is not None)]
     return sorted(beware, key=lambda caution: (not caution.doubt, caution.discounted < MOST))

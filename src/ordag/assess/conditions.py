@@ -83,7 +83,7 @@ def conditions_caution(found: Found) -> Caution | None:
         ACTIONS,
         "Give the column as environment (--environment) instead: the equations that change are then found from the rows.",
     )
-    if found.recipe.rests_on_condition:
+    if found.method_settings.rests_on_condition:
         blame, advice = DIRECTIONS, "Let the experiments direct arrows too: method='pooled' (--method pooled)."
     return Caution(
         "conditions",

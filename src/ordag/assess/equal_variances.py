@@ -112,7 +112,7 @@ def trimmed_bartlett(variances: Array, df: Array, kurtosis: float = 0.0) -> tupl
 def untestable(found: Found) -> str:
     """Return why equal error variances cannot be tested, as part of a sentence; "" if they can."""
     n, p = found.n, len(found.names)
-    if not found.recipe.linear:
+    if not found.method_settings.linear:
         return f"not available with variance={found.settings['variance']!r}, whose equations need not be linear"
     if found.settings.get("variance") == "shrinkage":
         return "not available with variance='shrinkage', which draws the error variances apart"

@@ -178,7 +178,7 @@ def condition_finding(fit: Found) -> Finding:
     It compares each error variance with what its effects have left. That the fitted model keeps it does not say that the true
     one does: the order was chosen so that it would (docs/trust.md).
     """
-    if not fit.recipe.rests_on_condition:
+    if not fit.method_settings.rests_on_condition:
         return unchecked("condition", f"{fit.method} error variances do not rest on it.")
     assert fit.sem is not None
     checked = identifiability(fit.sem)

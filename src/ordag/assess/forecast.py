@@ -68,7 +68,7 @@ class Expected:
 
 def expected(found: Found, tables: int | None = None) -> Expected | None:
     """Return the expected error rates: from the probabilities of arrows if the method has them, else from a forecast."""
-    if not found.recipe.linear:
+    if not found.method_settings.linear:
         return None
     if tables is None and found.result.by_probabilities:
         return _by_probabilities(found)
@@ -98,7 +98,7 @@ def forecast(
     """
     if replicates is not None:
         _check_count(replicates)
-    if replicates is not None and not found.recipe.linear:
+    if replicates is not None and not found.method_settings.linear:
         raise SettingError(
             "No table can be drawn from these equations, which need not be linear: there is no forecast of them."
         )
@@ -118,8 +118,8 @@ def forecast(
     names = [found.names[j] for j in order]
     conditions = _conditions(found, sem.B[in_order], sem.omega[order], order)
     base = Moments(found.n, found.moments.mean[order], names, R=np.triu(root), conditions=conditions)
-    resampler = gaussian_resampler(base, rows=found.recipe.needs_rows)
-    job = Job(resampler, seed_root(seed), found.recipe, "graph")
+    resampler = gaussian_resampler(base, rows=found.method_settings.needs_rows)
+    job = Job(resampler, seed_root(seed), found.method_settings, "graph")
     learned = [one for one in run(job, range(count), workers) if one.failure is None]
     if not learned:
         return None
@@ -153,7 +153,7 @@ def _conditions(found: Found, B: Array, omega: Array, order: Indices) -> list[Co
 def usual_count(found: Found) -> int:
     """Return how many tables can be learned from in about a second; 0 if fewer than four."""
     sparse = found.ordering is not None and found.ordering.parent_sets is not None
-    count = min(MOST_TABLES, int(1.0 / found.recipe.cost(found.moments.p, sparse=sparse)))
+    count = min(MOST_TABLES, int(1.0 / found.method_settings.cost(found.moments.p, sparse=sparse)))
     return count if count >= FEWEST_TABLES else 0
 
 

@@ -60,10 +60,10 @@ def deciding_row(found: Found) -> Lone | None:
 
     Where any row changes as much, the arrows are weak and their probabilities say so: that is no matter of this row.
     """
-    recipe = found.recipe
-    if found.profile is None or found.profile.stride > 1 or recipe.needs_rows:
+    settings = found.method_settings
+    if found.profile is None or found.profile.stride > 1 or settings.needs_rows:
         return None
-    if getattr(recipe, "kicks", None) is not None or recipe.seconds * (len(found.names) + 10.0) ** 2 > MOST_SECONDS:
+    if getattr(settings, "kicks", None) is not None or settings.seconds * (len(found.names) + 10.0) ** 2 > MOST_SECONDS:
         return None
     X = found.profile.complete.rows
     n, p = X.shape
@@ -102,7 +102,7 @@ def _kept(found: Found, X: Array, row: int) -> float:
             moments = Moments.from_rows(np.delete(X, row, axis=0), found.names).counted_like(moments)
         else:
             moments = LabelledResampler(moments, X, labels).weighted((np.arange(len(X)) != row).astype(np.float64))
-        adjacency: Mask = learn_from(Table(moments), found.recipe.alone()).graph.adjacency
+        adjacency: Mask = learn_from(Table(moments), found.method_settings.alone()).graph.adjacency
     arrows = found.best_graph.adjacency
     if found.probabilities is not None:
         adjacency = adjacency | (adjacency.T & (found.probabilities.arrows < DECIDED * found.probabilities.joined))

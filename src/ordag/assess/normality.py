@@ -43,7 +43,7 @@ from scipy.integrate import quad
 from scipy.linalg import qr
 from scipy.special import chdtrc, gammaincc, ndtr
 
-from ordag.assess.finding import Finding, Level
+from ordag.assess.finding import Finding, Level, unchecked
 from ordag.common.arrays import Array
 from ordag.common.linalg import EPSILON, lengths
 from ordag.common.words import amount, chance, counted, shown
@@ -201,7 +201,11 @@ def omnibus(skewness: Array, excess: Array, n: int) -> Array:
 
 
 def columns_finding(X: Array, names: tuple[str, ...], alpha: float) -> Finding:
-    """Report D'Agostino & Pearson's test of every column, with Bonferroni's correction."""
+    """Report D'Agostino & Pearson's test of every column with more than two values, with Bonferroni's correction."""
+    judged = ((X.min(axis=0) != X) & (X.max(axis=0) != X)).any(axis=0)
+    if not judged.any():
+        return unchecked("columns", "every column has two values.")
+    X, names = X[:, judged], tuple(name for name, one in zip(names, judged, strict=True) if one)
     Z = X - X.mean(axis=0)
     Z /= np.sqrt(np.square(Z).mean(axis=0))
     squares = np.square(Z)

@@ -12,10 +12,12 @@ from ordag.assess.dependence import blocks, grouping, levels, row_memory
 from ordag.assess.finding import Caution, Finding
 from ordag.assess.influence import deciding_row
 from ordag.assess.populations import two_groups, two_models
+from ordag.assess.relations import relation_caution
 from ordag.common.arrays import Array
 from ordag.common.words import listed, share, shell_word, shown
 from ordag.data.moments import Moments
-from ordag.data.roles import ColumnRole, RowColumns
+from ordag.data.roles import ColumnRole
+from ordag.data.set_aside import RowColumns
 from ordag.learners.found import Found
 
 FEWEST_ROWS = 20
@@ -117,7 +119,7 @@ def _advice(offered: RowColumns) -> str:
     by_time = "" if time is None else f"with time={time!r} and lags=1 (--time {shell_word(time)} --lags 1)"
     if subject is None:
         return f"Learn what follows what, {by_time}."
-    within = f"Learn within the groups, with cluster={subject!r} (--cluster {shell_word(subject)})"
+    within = f"Learn within each value of {shown(subject)}, with cluster={subject!r} (--cluster {shell_word(subject)})"
     return f"{within}, or what follows what in each, {by_time} beside it." if by_time else f"{within}."
 
 
@@ -201,6 +203,7 @@ def influence_caution(found: Found) -> Caution | None:
 
 CHECKS: dict[str, Callable[[Sample], Caution | None]] = {
     "dependent_rows": dependent_rows,
+    "relations": lambda sample: relation_caution(sample.X, sample.names),
     "groups_of_rows": groups_of_rows,
     "duplicate_rows": duplicate_rows,
     "filled_cells": filled_cells,

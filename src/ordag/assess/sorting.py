@@ -60,7 +60,7 @@ def sort_and_regress(baseline: Baseline) -> Mask:
     order = np.argsort(digits, kind="stable")
     factor = Factor.of(triangle(moments.R[:, order]).T)
     sorted_ = Ordering.along(order, moments, factor, np.full(len(order), np.inf))
-    selection = select(sorted_, **baseline.fit.recipe.edge_rule)
+    selection = select(sorted_, **baseline.fit.method_settings.edge_rule)
     later, earlier = selection.edges
     adjacency = np.zeros(baseline.arrows.shape, dtype=bool)
     adjacency[order[earlier], order[later]] = True

@@ -97,7 +97,7 @@ class Baseline:
 
     def scaled(self, factors: Array) -> Table:
         """Return the table with every column multiplied by its factor."""
-        if self.fit.recipe.needs_rows:
+        if self.fit.method_settings.needs_rows:
             variance = self.fit.settings.get("variance")
             if variance not in QUICK_ESTIMATORS or self.rows is None:
                 raise SettingError(
@@ -109,11 +109,11 @@ class Baseline:
     def table_of(self, rows: Array, stay: Indices | None = None) -> Table:
         """Return a table of other rows of the same columns, or of those of them that stay."""
         names = self.moments.names
-        if self.labels is not None and not self.fit.recipe.needs_rows:
+        if self.labels is not None and not self.fit.method_settings.needs_rows:
             counts = np.ones(len(rows)) if stay is None else np.isin(np.arange(len(rows)), stay).astype(np.float64)
             return Table(LabelledResampler(self.moments, rows, self.labels).weighted(counts))
         rows = rows if stay is None else rows[stay]
-        if self.fit.recipe.needs_rows:
+        if self.fit.method_settings.needs_rows:
             return Table.of_rows(names, rows, self.fit.moments)
         return Table(Moments.from_rows(rows, names).counted_like(self.fit.moments))
 
@@ -121,11 +121,11 @@ class Baseline:
         """Return the arrows learned with the same settings after every column is multiplied by its factor."""
         return self.learn(self.scaled(factors)).graph.adjacency
 
-    def learn(self, table: Table, recipe: MethodSettings | None = None) -> Found:
+    def learn(self, table: Table, settings: MethodSettings | None = None) -> Found:
         """Learn with the same settings, or with others, from another table of the same columns."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrecisionWarning)
-            return learn_from(table, recipe or self.fit.recipe.alone())
+            return learn_from(table, settings or self.fit.method_settings.alone())
 
     def compare(self, other: Mask) -> Survival:
         """Compare the arrows with those of another graph of the same columns; all are kept if there are none.
@@ -217,8 +217,8 @@ def logarithms_finding(baseline: Baseline, rows: Array, *, tested: bool) -> Find
 
 def backward_finding(baseline: Baseline) -> Finding:
     """Report whether finding effects first gives the same order and arrows as finding causes first."""
-    recipe = baseline.fit.recipe
-    other_way = recipe.reversed()
+    settings = baseline.fit.method_settings
+    other_way = settings.reversed()
     if isinstance(other_way, str):
         return unchecked("backward", other_way)
     if baseline.moments.n < least_squares_rows(baseline.moments.p):

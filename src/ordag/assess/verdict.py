@@ -210,6 +210,7 @@ def _how_many_wrong(found: Found, verdict: Verdict) -> str:
     if verdict.tier == "assumed":
         return f"Chance alone makes {about(wrong)} of the {counted(count, noun)} wrong; the units decide the rest."
     more = ", or more" if verdict.cautions or verdict.tier == "untested" else ""
+    wrong = max(wrong, 0.01) if more else wrong  # not "less than 1 %, or more"
     if count == 1:
         return f"The {noun} is wrong with a probability of {about(wrong)}{more}."
     return f"Expect {about(wrong)} of the {counted(count, noun)} to be wrong{more}."

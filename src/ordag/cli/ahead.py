@@ -23,13 +23,7 @@ from ordag.decisions.in_time import ahead as series_ahead
 @with_options(READING)
 @AS_JSON
 def ahead(
-    data: str | list[str],
-    steps: int,
-    series: str | None,
-    level: float,
-    method: str,
-    as_json: bool,
-    **values: Any,
+    data: str | list[str], steps: int, series: str | None, level: float, method: str, as_json: bool, **values: Any
 ) -> None:
     """Forecast the series in DATA beyond its last time, with intervals.
 

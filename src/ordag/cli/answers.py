@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from ordag.cli.help import SectionedOption
-from ordag.cli.options import STANDARD_INPUT
+from ordag.cli.help import SectionedOption, typed
+from ordag.cli.options import FILE, STANDARD_INPUT
 from ordag.common.files import write_whole
 from ordag.common.plain import Document
 from ordag.common.words import listed, shell_word, shown
@@ -26,11 +26,7 @@ from ordag.show.screen import Screen
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 
-PLOT = click.option(
-    "--plot",
-    type=click.Path(dir_okay=False),
-    help=f"Also draw a picture of the answer, by its ending: {' '.join(ENDINGS)}.",
-)
+PLOT = click.option("--plot", type=FILE, help=f"Also draw a picture of the answer, by its ending: {' '.join(ENDINGS)}.")
 
 
 def loaded_or_learned(
@@ -62,7 +58,7 @@ def print_answer(answer: Document, title: str, as_json: bool) -> bool:
     if as_json:
         click.echo(answer.to_json())
     else:
-        print_decision(answer, Screen(), title)
+        print_decision(answer, Screen(typed), title)
     return not as_json
 
 

@@ -23,10 +23,7 @@ from ordag.decisions.changing import changes as find_changes
     help="Two values of --by, with a comma between them; each may be the beginning of dates (2025-05) or a range (1990..1995). One is held "
     "against all other rows. Not needed if --by has two values, or dates in two months or years.",
 )
-@click.option(
-    "--graph",
-    help="Graph, as in ordag test; by default it is learned from both tables.",
-)
+@click.option("--graph", help="Graph, as in ordag test; by default it is learned from both tables.")
 @click.option("--target", "of", help="Variable whose change of mean and variance is shared out among the equations.")
 @click.option(
     "--level", default=0.05, show_default=True, type=float, help="Level of the tests, corrected for their number."

@@ -12,6 +12,7 @@ from ordag.cli.answers import AS_JSON, as_words, say_next
 from ordag.cli.help import ManualPage, typed
 from ordag.cli.options import (
     DATA,
+    FILE,
     METHOD,
     READING,
     inputs,
@@ -62,9 +63,7 @@ from ordag.show.terminal import print_diagnosis
 @click.option("--seed", default=0, show_default=True, type=int, help="Seed of the random changes of units.")
 @with_options(READING)
 @AS_JSON
-@click.option(
-    "--report", type=click.Path(dir_okay=False), help="Also write a page for a browser (.html) with these findings."
-)
+@click.option("--report", type=FILE, help="Also write a page for a browser (.html) with these findings.")
 @click.option(
     "--compare", help=f"--report: methods to show beside, separated by commas ({', '.join(METHODS)}), or all."
 )
@@ -133,7 +132,7 @@ def check(
     if as_json:
         click.echo(diagnosis.to_json())
     else:
-        print_diagnosis(diagnosis, Screen(), title_of(data), typed=typed)
+        print_diagnosis(diagnosis, Screen(typed), title_of(data))
         if report is not None:
             click.echo(f"written: {shown(report)}", err=True)
         say_next("the graph", "learn", *as_words(data))

@@ -101,7 +101,7 @@ def compare(
     if as_json:
         click.echo(comparison.to_json())
     else:
-        print_comparison(comparison, Screen(), description, typed=typed)
+        print_comparison(comparison, Screen(typed), description)
 
 
 def read_truth(path: Path) -> Dag:

@@ -40,8 +40,8 @@ from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.learners.methods import settings_of
 from ordag.model.effects import KINDS
+from ordag.total_effects import How, learned_for_effect
 from ordag.total_effects import effect as total_effect
-from ordag.total_effects import learned_for_effect
 
 
 @click.command(cls=ManualPage)
@@ -124,16 +124,20 @@ def effect(
             f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order for one of its graphs, "
             "--whole-class for all, or choose another method."
         )
-    if whole_class or len(source) > 1 or "," in source[0]:
+    cause, title = source[0], title_of(data)
+
+    def learned_once() -> Fit:
+        with Progress() as progress:
+            return loaded_or_learned(data, method, reading | settings, progress)
+
+    if whole_class or len(source) > 1 or "," in cause:
         others = {"--steps": steps, "--replicates": replicates, "--plot": plot}
         others |= {"--interval": interval} if whole_class else {}
         unused = [name for name, value in others.items() if value is not None]
-        with Progress() as progress:
-            fit = loaded_or_learned(data, method, reading | settings, progress)
-        if whole_class or len(source) > 1 or source[0] not in fit.names:
+        fit = learned_once()
+        if whole_class or len(source) > 1 or cause not in fit.names:
             _print_several(data, fit, source, target, level, interval, whole_class, unused, as_json)
             return
-    cause = source[0]
     if steps is not None:
         if plot is not None:
             raise SettingError("--plot draws an effect at one time: leave it or --steps out.")
@@ -142,10 +146,7 @@ def effect(
                 "--steps: intervals over time are those of the resamples behind the probabilities of arrows: leave --interval and "
                 "--replicates out."
             )
-        with Progress() as progress:
-            fit = loaded_or_learned(data, method, reading | settings, progress)
-            over_time = response(fit, cause, target, steps, level=level)
-        print_answer(over_time, title_of(data), as_json)
+        print_answer(response(learned_once(), cause, target, steps, level=level), title, as_json)
         return
     if cause in reading.get("cause", ()):
         if interval or replicates or plot:
@@ -153,29 +154,18 @@ def effect(
                 f"--from {cause} is a category: the intervals of its differences take no resamples and have no picture, so leave out "
                 "--interval, --replicates and --plot."
             )
-        with Progress() as progress:
-            fit = loaded_or_learned(data, method, reading | settings, progress)
-            differences = fit.group_effect(cause, target, level)
-        print_answer(differences, title_of(data), as_json)
+        print_answer(learned_once().group_effect(cause, target, level), title, as_json)
         return
     check_plot(plot, inputs(data, settings.get("knowledge")))
-    seed = settings.pop("seed", None)
-    options: dict[str, Any] = {"interval": interval, "replicates": replicates}
+    how = How(level, interval, replicates, settings.pop("seed", None))
     with Progress() as progress:
         learned = saved_fit(data, method, reading | settings) or learned_for_effect(
-            data,
-            (cause, target),
-            level,
-            seed=seed,
-            method=method,
-            progress=progress,
-            settings=reading | settings,
-            **options,
+            data, (cause, target), how, method, reading | settings, progress
         )
-        found = total_effect(learned, cause, target, level, seed=seed, **options)
+        found = total_effect(learned, cause, target, **how._asdict())
     fit = learned.fit if isinstance(learned, Bootstrap) else learned
     write_plot(plot, lambda: fit.plot("robustness", source=cause, target=target))
-    if print_answer(found, title_of(data), as_json):
+    if print_answer(found, title, as_json):
         if reading.get("lags"):
             click.echo("This is the effect at the same time: --steps 12, say, follows it over time.")
         if plot is None:

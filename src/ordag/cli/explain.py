@@ -9,7 +9,7 @@ import numpy as np
 
 from ordag.cli.answers import AS_JSON, as_words, print_answer, say_next
 from ordag.cli.help import ManualPage
-from ordag.cli.options import DATA, METHOD, READING, given, setting_options, take_reading, title_of, with_options
+from ordag.cli.options import DATA, FILE, METHOD, READING, given, setting_options, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.decisions.explaining import WORST
 from ordag.decisions.explaining import explain as explain_rows
@@ -30,10 +30,7 @@ from ordag.saved import ENDING, load
 )
 @click.option("--target", "of", help="Variable whose deviation from its mean is shared out among the errors.")
 @click.option(
-    "--fit",
-    "saved",
-    type=click.Path(dir_okay=False),
-    help="Saved fit (.ordag) of another table; by default one is learned from DATA.",
+    "--fit", "saved", type=FILE, help="Saved fit (.ordag) of another table; by default one is learned from DATA."
 )
 @METHOD
 @with_options(setting_options("knowledge"))

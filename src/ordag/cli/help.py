@@ -105,7 +105,9 @@ def format_status(formatter: click.HelpFormatter) -> None:
 VALUE = r"""(?:'[^']*'|"[^"]*"|\{[^}]*\}|\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]|\([^)]*\)|…|[^\s,;:()…]*[^\s,;:()….])"""
 """A value as errors write it: a string, a list, a tuple, … or a word."""
 
-BOTH = re.compile(rf"\b\w+={VALUE}(?: \((--.+?) on the command line\)| \((--[^()]+)\)|, (--[\w-]+))")
+BOTH = re.compile(
+    rf"\b(?:\w+={VALUE} and )?\w+={VALUE}(?: \((--.+?) on the command line\)| \((--[^()]+)\)|, (--[\w-]+))"
+)
 """A setting written both ways: `correction='bh' (--correction bh)`."""
 
 

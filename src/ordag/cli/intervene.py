@@ -59,12 +59,12 @@ def intervene(
     """
     reading = take_reading(values)
     settings = given(values)
-    asked = _numbers("--set", constants), _numbers("--shift", shifts), dict(map(_rule, rules))
-    if not any(asked):
+    interventions = _numbers("--set", constants), _numbers("--shift", shifts), dict(map(_rule, rules))
+    if not any(interventions):
         raise SettingError("Say what is done, with --set, --shift or --rule.")
     with Progress() as progress:
         fit = loaded_or_learned(data, method, reading | settings, progress)
-        found = intervene_in(fit, *asked)
+        found = intervene_in(fit, *interventions)
     if print_answer(found, title_of(data), as_json):
         source = found.names[found.done[0]]
         for target in found.moved[:1]:

@@ -11,6 +11,7 @@ from ordag.cli.answers import AS_JSON, as_words, say_next
 from ordag.cli.help import ManualPage, typed
 from ordag.cli.options import (
     DATA,
+    FILE,
     READING,
     SCHEDULER,
     given,
@@ -46,7 +47,7 @@ from ordag.show.terminal import print_fit
     terms=(
         "Methods",
         {
-            "auto": "pooled up to 5,000 variables (200 if there are fewer rows than variables), beyond that cvs with --parents "
+            "auto": "pooled up to 7,000 variables (200 if there are fewer rows than variables), beyond that cvs with --parents "
             "adaptive; a setting that only one method has, such as --alpha, selects that method.",
             **{name: f"{method.settings.about}." for name, method in METHODS.items()},
         },
@@ -73,15 +74,12 @@ from ordag.show.terminal import print_fit
 @click.option("--verbose", is_flag=True, help="Print what the verdict rests on, with its numbers.")
 @AS_JSON
 @click.option(
-    "--out",
-    multiple=True,
-    type=click.Path(dir_okay=False),
-    help=f"Also write a file, by its ending: {' '.join(endings())}. May be repeated.",
+    "--out", multiple=True, type=FILE, help=f"Also write a file, by its ending: {' '.join(endings())}. May be repeated."
 )
 @click.option(
     "--plot",
     multiple=True,
-    type=click.Path(dir_okay=False),
+    type=FILE,
     help=f"Also draw a picture, by its ending: {' '.join(PICTURES)}. May be repeated.",
 )
 @click.option(
@@ -93,7 +91,7 @@ from ordag.show.terminal import print_fit
 @click.option("--plot-variable", "variable", help="--plot: the variable whose neighbourhood to draw.")
 @click.option(
     "--report",
-    type=click.Path(dir_okay=False),
+    type=FILE,
     help="Also write a page for a browser (.html): graph, evidence, checks, and how to reproduce it.",
 )
 @click.option(
@@ -186,7 +184,7 @@ def learn(
         for sentence in fit.warnings:
             click.echo(f"Warning: {typed(sentence)}", err=True)
     else:
-        print_fit(fit, Screen(), title_of(data), verbose=verbose, typed=typed)
+        print_fit(fit, Screen(typed), title_of(data), verbose=verbose)
         for path in contents:
             click.echo(f"written: {shown(path)}", err=True)
         for source, target in fit.graph.directed[:1]:

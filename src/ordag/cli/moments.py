@@ -7,13 +7,14 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage
-from ordag.cli.options import DATA, READING, inputs, take_reading, title_of, with_options
+from ordag.cli.options import DATA, FILE, READING, inputs, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.common.words import counted, harmless, joined, shown
-from ordag.data.moments import given_moments, scan_source
+from ordag.data.given_moments import given_moments
+from ordag.data.moments import scan_source
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import PartReading
-from ordag.data.roles import set_aside_sentence
+from ordag.data.set_aside import set_aside_sentence
 from ordag.data.transform import open_table
 from ordag.errors import OutputError
 from ordag.show.files import check_outputs
@@ -21,9 +22,7 @@ from ordag.show.files import check_outputs
 
 @click.command(cls=ManualPage)
 @DATA
-@click.option(
-    "--out", required=True, type=click.Path(dir_okay=False), help=f"File to write; its name ends in {ENDING}."
-)
+@click.option("--out", required=True, type=FILE, help=f"File to write; its name ends in {ENDING}.")
 @with_options(READING)
 def moments(data: str | list[str], out: str, **values: Any) -> None:
     """Write what learning needs of DATA to a small file.
@@ -56,9 +55,9 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
     worth = f" that count for {found.n:,}" if found.missing == "em" else ""
     words = {"adjust": "to be held fixed", "cause": "as possible causes"}
     named = {use: [str(one) for one in found.covariates if one.use == use] for use in words}
-    held = "".join(f" · {joined(named[use])} {said}" for use, said in words.items() if named[use])
+    uses = "".join(f" · {joined(named[use])} {said}" for use, said in words.items() if named[use])
     sizes = f"{counted(found.rows, 'row')}{worth}{dropped} · {counted(len(found.variables), 'column')}"
-    click.echo(f"{title_of(data)}: {sizes}{held}")
+    click.echo(f"{title_of(data)}: {sizes}{uses}")
     if aside:
         click.echo(f"{harmless(aside)}.")
     click.echo(f"written: {shown(out)}", err=True)

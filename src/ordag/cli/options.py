@@ -35,6 +35,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 STANDARD_INPUT = "standard input"
 
+FILE = click.Path(dir_okay=False)
+"""The type of options that name a file to write or read."""
+
 
 @contextmanager
 def _standard_input() -> Iterator[str]:
@@ -179,7 +182,7 @@ def _sentence(help: str) -> str:
 def _type(known: Setting) -> click.ParamType[Any]:
     if known.choices:
         return click.Choice(known.choices)
-    plain: dict[Any, click.ParamType[Any]] = {float: click.FLOAT, int: click.INT, Path: click.Path(dir_okay=False)}
+    plain: dict[Any, click.ParamType[Any]] = {float: click.FLOAT, int: click.INT, Path: FILE}
     assert known.typed is not None
     return plain.get(known.typed) or _Written(known.typed)
 

@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from ordag.cli.help import ABOUT_OUTPUT, ManualPage, SectionedOption
-from ordag.cli.options import one_of
+from ordag.cli.options import FILE, one_of
 from ordag.cli.progress import Progress
 from ordag.common.files import write_whole
 from ordag.common.words import News, counted, joined, shown
@@ -58,10 +58,10 @@ def _description(design: Design) -> str:
 @click.option(
     "--changes", default=1, show_default=True, type=int, help="Equations that differ in each environment but the first."
 )
-@click.option("--out", type=click.Path(dir_okay=False), help="Write the rows to a .csv or .parquet file.")
+@click.option("--out", type=FILE, help="Write the rows to a .csv or .parquet file.")
 @click.option(
     "--truth",
-    type=click.Path(dir_okay=False),
+    type=FILE,
     cls=SectionedOption,
     section=ABOUT_OUTPUT,
     help="Write the model: .json, or a graph format by its ending.",

@@ -205,6 +205,12 @@ def _routine(name: str, count: int) -> Callable[..., None]:
     return found
 
 
+def singular_root(S: Array) -> Array:
+    """Return a matrix A with AᵀA = S, which need not have full rank."""
+    values, vectors = np.linalg.eigh(S)
+    return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
+
+
 def wishart_root(n: int, p: int, random: np.random.Generator) -> Array:
     r"""Draw an upper triangular root of the scatter of n independent standard normal rows with p columns (Bartlett 1933).
 
@@ -216,6 +222,13 @@ def wishart_root(n: int, p: int, random: np.random.Generator) -> Array:
     A = np.triu(random.standard_normal((p, p)), 1)
     A[np.diag_indices(p)] = np.sqrt(random.chisquare(n - 1.0 - np.arange(p)))
     return A
+
+
+def group_means(columns: Array, group: NDArray[np.intp], weights: Array, totals: NDArray[Any]) -> Array:
+    """Return the weighted mean of the rows of every group, by its number; `totals` are the sums of their weights."""
+    return np.asarray(
+        np.stack([np.bincount(group, weights * column) for column in columns.T], axis=1) / totals[:, None]
+    )
 
 
 def lengths(columns: Array) -> Array:

@@ -167,8 +167,8 @@ def checked_causes(root: Root, names: Sequence[str]) -> Root:
         if len(block) < len(levels) - 1:
             _refuse_nested(found, root.covariates, one)
     left, whole = lengths(root.R[root.width :, root.width :]), lengths(root.R[:, root.width :])
-    held = joined([shown(one.name) for one in root.covariates])
-    check_adjusted(root.n, root.width, left / np.where(whole > 0.0, whole, 1.0), names, held)
+    covariates = joined([shown(one.name) for one in root.covariates])
+    check_adjusted(root.n, root.width, left / np.where(whole > 0.0, whole, 1.0), names, covariates)
     return root
 
 

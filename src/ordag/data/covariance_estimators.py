@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ordag.common.arrays import Array, Mask
-from ordag.common.linalg import triangle
+from ordag.common.linalg import singular_root, triangle
 from ordag.data.moments import Moments
 
 FAR_CELL = 4.0
@@ -81,7 +81,7 @@ def robust_moments(X: Array, names: Sequence[str]) -> Moments:
         core = min(core, other, key=lambda one: one.volume(int(NEAREST * len(Z))))
     kept = int(core.kept.sum())
     worth = int(kept * _pairs_observed(missing[core.kept]))
-    root = triangle(np.concatenate([core.filled[core.kept], _root(core.uncertain)]))
+    root = triangle(np.concatenate([core.filled[core.kept], singular_root(core.uncertain)]))
     root *= scale * math.sqrt((worth - 1.0) / (kept - 1.0))
     return Moments(worth, middle + core.mean * scale, names, R=root, outlying=n - kept)
 
@@ -161,11 +161,6 @@ def _inverse(S: Array, n: int) -> Array:
     """Invert a covariance matrix with its correlations shrunk: by a tenth if rows are few, else by as much as makes it invertible."""
     share = 0.1 if n <= 2 * len(S) else 1e-10
     return np.asarray(np.linalg.inv((1.0 - share) * S + share * np.diag(S.diagonal())), np.float64)
-
-
-def _root(S: Array) -> Array:
-    values, vectors = np.linalg.eigh(S)
-    return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
 
 
 def shrinkage_moments(X: Array, names: Sequence[str]) -> Moments:

@@ -143,6 +143,13 @@ class Root(NamedTuple):
         """The columns of Z."""
         return sum(len(one.columns) for one in self.covariates)
 
+    def of_columns(self, index: Sequence[int], factors: Array, before: int) -> Root:
+        """Return the root of the first `before` columns and of these ones behind them, each of which is multiplied by its factor."""
+        at = [*range(before), *(before + j for j in index)]
+        scale = np.concatenate([np.ones(before), factors])
+        groups = None if self.groups is None else self.groups.of_columns(at, scale)
+        return self._replace(R=triangle(self.R[:, at] * scale), mean=self.mean[at] * scale, groups=groups)
+
     def aligned(self, covariates: Sequence[Covariate]) -> Root:
         """Return the root with these covariates, in their order: the same columns, categories with the same levels or more, in any order.
 

@@ -15,11 +15,12 @@ from itertools import pairwise
 import numpy as np
 
 from ordag.common.arrays import Array, Indices
-from ordag.common.linalg import triangle
+from ordag.common.linalg import group_means, triangle
+from ordag.common.words import counted
 from ordag.data.covariates import CONDITIONS, HELD, Condition, Covariate, Groups, Root, of_conditions
 from ordag.data.holding import RootAccumulator, columns_of, expanded, level_counts, up_to
 from ordag.data.labels import RowLabels
-from ordag.errors import DataError
+from ordag.errors import DataError, TooFewRowsError
 
 
 class Labels:
@@ -29,12 +30,12 @@ class Labels:
         self.p = p
         self.adjusted_for = tuple(one for one in covariates if one.use in HELD)
         self.labels = covariates[len(self.adjusted_for) :]
-        places = {one.use: p + k for k, one in enumerate(covariates)}
-        self.condition = next((places[use] for use in CONDITIONS if use in places), None)
-        self.cluster, self.weights = places.get("cluster"), places.get("weights")
-        self.unit = places.get("unit", self.cluster)
+        positions = {one.use: p + k for k, one in enumerate(covariates)}
+        self.condition = next((positions[use] for use in CONDITIONS if use in positions), None)
+        self.cluster, self.weights = positions.get("cluster"), positions.get("weights")
+        self.unit = positions.get("unit", self.cluster)
         self.kind = next((one.use for one in self.labels if one.use in CONDITIONS), "")
-        self.names = {places[one.use]: one for one in self.labels}
+        self.names = {positions[one.use]: one for one in self.labels}
 
     def levels(self, place: int) -> Sequence[str]:
         """Return the levels of the column at this place of a block."""
@@ -42,8 +43,8 @@ class Labels:
 
     def of(self, block: Array) -> RowLabels:
         """Return the labels of the rows of a block."""
-        places = (self.condition, self.cluster, self.unit)
-        condition, cluster, unit = (None if at is None else block[:, at].astype(np.intp) for at in places)
+        positions = (self.condition, self.cluster, self.unit)
+        condition, cluster, unit = (None if at is None else block[:, at].astype(np.intp) for at in positions)
         weight = None if self.weights is None else self._checked(block[:, self.weights])
         return RowLabels(condition, cluster, unit, weight)
 
@@ -54,6 +55,33 @@ class Labels:
                 f"Column {name!r} has the weight {weights.min():g}: weights are numbers from 0 on.", ["weights"]
             )
         return weights
+
+    def refuse_useless(self, n: int, rows: int, clusters: Groups | None, least: int, prefix: str) -> None:
+        """Refuse a column that leaves nothing to compare, because nearly every row is its own condition or cluster, or all rows are of one
+        of the `clusters`; and weights of which a few decide. The rows count for n, and `least` are needed."""
+        if clusters is not None and len(clusters.numbers) == 1:
+            raise DataError(
+                f"{prefix}All rows are of one cluster of {self.names[self.cluster or 0].name!r}: resamples draw whole clusters, and "
+                "there is nothing to draw from. Leave cluster out.",
+                ["cluster"],
+            )
+        if n >= least or rows < 2 * n:
+            return
+        worst = max(self.names.values(), key=lambda one: len(one.levels or ()))
+        count = len([one for one in worst.levels or () if one])
+        if count > 1:
+            what = "experiment" if worst.use in CONDITIONS[:3] else worst.use
+            raise DataError(
+                f"{prefix}Column {worst.name!r} has {count:,} different values in {rows:,} rows, so hardly two rows can be compared: "
+                f"{what} takes a column with several rows of each value.",
+                [what],
+            )
+        if self.weights is not None:
+            raise TooFewRowsError(
+                f"{prefix}Weighted by {self.names[self.weights].name!r}, {counted(rows, 'row')} of positive weight count for {n}, and "
+                f"{self.p} variables take {least}: look for weights far larger than the others, or leave weights out.",
+                ["weights"],
+            )
 
 
 class LabelledAccumulator:
@@ -125,9 +153,9 @@ class WithinAccumulator:
         codes = np.zeros(len(X), np.intp) if cluster is None else cluster
         found, place = np.unique(codes, return_inverse=True)
         totals: Array = np.bincount(place, w).astype(np.float64)
-        means = np.stack([np.bincount(place, w * column) for column in X.T], axis=1) / totals[:, None]
+        means = group_means(X, place, w, totals)
         centred = X - means[place]
-        left = np.stack([np.bincount(place, w * column) for column in centred.T], axis=1) / totals[:, None]
+        left = group_means(centred, place, w, totals)
         centred -= left[place]  # once more, for the digits that large means take
         means += left
         self._keep(centred * np.sqrt(w)[:, None])
@@ -137,15 +165,15 @@ class WithinAccumulator:
 
     def _expanded(self, rows: Array) -> Array:
         """Return rows as [Z | X]; rows that came before have none of the levels that come with these."""
-        held, p = self._labels.adjusted_for, self._labels.p
-        counts = level_counts(held, self._counts, rows[:, p:]) if held else []
+        adjusted_for, p = self._labels.adjusted_for, self._labels.p
+        counts = level_counts(adjusted_for, self._counts, rows[:, p:]) if adjusted_for else []
         if counts != self._counts:
             self._absorb()
-            root = self.groups.root(self._R, up_to(held, self._counts))._replace(R=self._R)
-            root = root.aligned(up_to(held, counts))
+            root = self.groups.root(self._R, up_to(adjusted_for, self._counts))._replace(R=self._R)
+            root = root.aligned(up_to(adjusted_for, counts))
             assert root.groups is not None
             self._counts, self._R, self.groups = counts, root.R, root.groups
-        return expanded(rows, p, columns_of(held, counts))
+        return expanded(rows, p, columns_of(adjusted_for, counts))
 
     def _names(self, codes: Indices) -> list[str]:
         at = self._labels.cluster

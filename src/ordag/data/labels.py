@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ordag.common.arrays import Array, Indices, Mask
+from ordag.common.linalg import group_means
 
 
 class RowLabels(NamedTuple):
@@ -36,7 +37,7 @@ class RowLabels(NamedTuple):
         place = np.unique(np.stack(groups, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
         w = np.ones(len(rows)) if self.weight is None else np.maximum(self.weight, 1e-300)
         totals = np.bincount(place, w)
-        means = np.stack([np.bincount(place, w * column) for column in rows.T], axis=1) / totals[:, None]
+        means = group_means(rows, place, w, totals)
         return np.asarray(rows - means[place] + totals @ means / totals.sum())
 
 

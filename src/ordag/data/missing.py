@@ -97,10 +97,7 @@ def estimate(source: Source, check: RowCheck, complete: Complete, announce: Anno
     known = rows.totals()
     n = complete.n + int(known.n)
     totals = Totals(
-        n,
-        known.first + complete.n * about,
-        known.second + own + complete.n * np.outer(about, about),
-        known.holes,
+        n, known.first + complete.n * about, known.second + own + complete.n * np.outer(about, about), known.holes
     )
     start = Gaussian(np.zeros(p + q), np.eye(p + q))
     if complete.n > FEW_ROWS * (p + q) and left_of(own).min() > MADE_UP[1]:

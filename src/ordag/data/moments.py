@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,18 +17,17 @@ from ordag.common.linalg import lengths, triangle
 from ordag.common.markup import card, isolated, table
 from ordag.common.words import counted, joined, listed, number, quoted
 from ordag.data.causes import checked_causes
-from ordag.data.covariance_file import covariance_in, read_covariance
 from ordag.data.covariates import HELD, Condition, Covariate, Groups, Root, of_conditions
 from ordag.data.covariates import merged as merged_roots
 from ordag.data.holding import Adjustment
 from ordag.data.holes import Holes
 from ordag.data.missing import Announce
-from ordag.data.moments_file import ENDING, MARK, is_moments, pieces, read
-from ordag.data.passes import Progress, Summary, gram_in_memory, gram_pass, root_pass
+from ordag.data.moments_file import ENDING, pieces, read
+from ordag.data.passes import Pass, Progress, Summary, gram_in_memory, gram_pass, root_pass
 from ordag.data.reading import Missing, PartReading, Reading
 from ordag.data.scatter import MANY_COLUMNS, WELL_CONDITIONED, root_of_scatter
 from ordag.data.sources import Source, Upload, open_source
-from ordag.data.sources.paths import DiskFile, locate, path_of
+from ordag.data.sources.paths import DiskFile, locate
 from ordag.data.table_checks import (
     check_adjusted,
     check_covariance,
@@ -40,8 +38,11 @@ from ordag.data.table_checks import (
     not_positive_definite,
     shaped,
 )
-from ordag.data.transform import Changes, open_table
+from ordag.data.transform import open_table
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, OutputError, SettingError
+
+HISTORY = "squared dropped outlying rows covariates adjusted_for holes conditions clusters causes".split()
+"""What moments record beside the numbers."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -108,12 +109,9 @@ class Moments:
             raise ColumnError("Moments: there are no columns; at least one is needed.")
         mean = shaped(mean, "mean", p)
         known: dict[str, Any] = {"squared": squared or R is None, "dropped": dropped, "outlying": outlying}
-        known |= {
-            "rows": int(n if rows is None else rows),
-            "covariates": tuple(covariates),
-            "adjusted_for": tuple(adjusted_for),
-        }
-        known |= {"holes": holes, "conditions": tuple(conditions), "clusters": clusters, "causes": causes}
+        known |= {"rows": int(n if rows is None else rows), "covariates": tuple(covariates), "holes": holes}
+        known |= {"adjusted_for": tuple(adjusted_for), "conditions": tuple(conditions)}
+        known |= {"clusters": clusters, "causes": causes}
         if R is not None:
             R = shaped(R, "R", p, p)
             check_finite(mean, R, names)
@@ -177,9 +175,7 @@ class Moments:
         """Return the same without conditions: what is common to them, about the means of each."""
         if not self.conditions:
             return self
-        same = Moments.__new__(Moments)
-        same.__setstate__(vars(self) | {"conditions": ()})
-        return same
+        return self._with(conditions=())
 
     def leaving_out(self, labels: Sequence[str]) -> Moments:
         """Return the moments without the rows of these conditions."""
@@ -220,9 +216,7 @@ class Moments:
         if whole.n == whole.rows and not whole.adjusted_for:
             return self
         n = int(self.rows * (whole.n / whole.rows))
-        same = Moments.__new__(Moments)
-        same.__setstate__(vars(self) | {"n": n, "adjusted_for": whole.adjusted_for})
-        return same
+        return self._with(n=n, adjusted_for=whole.adjusted_for)
 
     def holding(self, columns: Sequence[str], causes: Sequence[str] = ()) -> Moments:
         """Return the moments with these columns, which hold numbers, as covariates that are to be held fixed.
@@ -318,32 +312,15 @@ class Moments:
 
     def _parts_of(self, index: Sequence[int], factors: Array) -> dict[str, Any]:
         """Return conditions, clusters and causes with these columns, each multiplied by its factor."""
-        found = []
-        for one in self.conditions:
-            more = one.root.width - self._width  # columns of covariates that have been taken out of the moments
-            at = [*range(more), *(more + j for j in index)]
-            scale = np.concatenate([np.ones(more), factors])
-            root, groups = one.root, one.root.groups
-            found.append(
-                one._replace(
-                    root=root._replace(
-                        R=triangle(root.R[:, at] * scale),
-                        mean=root.mean[at] * scale,
-                        groups=None if groups is None else groups.of_columns(at, scale),
-                    )
-                )
+        known: dict[str, Any] = {
+            "conditions": tuple(  # with columns of covariates before these, which have been taken out of the moments
+                one._replace(root=one.root.of_columns(index, factors, one.root.width - self._width))
+                for one in self.conditions
             )
-        clusters = None if self.clusters is None else self.clusters.of_columns(index, factors)
-        return {"conditions": tuple(found), "clusters": clusters, "causes": self._causes_of(index, factors)}
-
-    def _causes_of(self, index: Sequence[int], factors: Array) -> Root | None:
-        """Return the root with the causes for these columns of the moments, each multiplied by its factor."""
-        if self.causes is None:
-            return None
-        width = self.causes.width
-        at = [*range(width), *(width + j for j in index)]
-        scale = np.concatenate([np.ones(width), factors])
-        return self.causes._replace(R=triangle(self.causes.R[:, at] * scale), mean=self.causes.mean[at] * scale)
+        }
+        known["clusters"] = None if self.clusters is None else self.clusters.of_columns(index, factors)
+        known["causes"] = None if self.causes is None else self.causes.of_columns(index, factors, self.causes.width)
+        return known
 
     def scaled(self, factors: Sequence[float] | Array) -> Moments:
         """Return the moments with every variable multiplied by its factor."""
@@ -361,55 +338,16 @@ class Moments:
             history = self._history | self._parts_of(range(self.p), factors)
             return Moments(self.n, self.mean * factors, self.names, **known, **history)
 
-    def _rooted(self, R: Array) -> Moments:
-        """Return the same moments with a root that has the digits of one of the rows; it is not checked again."""
+    def _with(self, **changed: Any) -> Moments:
+        """Return the same moments with other attributes, which are not checked again."""
         same = Moments.__new__(Moments)
-        same.__setstate__(vars(self) | {"R": R, "scatter": None, "squared": False})
+        same.__setstate__(vars(self) | changed)
         return same
 
     @property
     def _history(self) -> dict[str, Any]:
         """What is recorded beside the numbers."""
-        kept = (
-            "squared",
-            "dropped",
-            "outlying",
-            "rows",
-            "covariates",
-            "adjusted_for",
-            "holes",
-            "conditions",
-            "clusters",
-            "causes",
-        )
-        return {name: getattr(self, name) for name in kept}
-
-    def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
-        """Return the columns and units of the settings, and the covariates, which are not taken out yet; logarithms need the rows."""
-        reading.refuse_layout(describe)
-        if reading.na is not None:
-            raise SettingError(f"na: {describe} has no rows, in which values could be missing.", ["na"])
-        if reading.in_time:
-            raise SettingError(
-                f"{reading.given_in_time}: {describe} has no rows in time: learn from the rows.",
-                [reading.given_in_time],
-            )
-        if reading.row_columns:
-            given = next(iter(reading.row_columns))
-            raise SettingError(f"{given}: {describe} has no rows: give that when the moments are made.", [given])
-        columns = None if reading.columns is None else name_list(reading.columns, "columns")
-        whole = self.leaving_out(reading.leave_out).holding(reading.adjust, reading.cause)
-        chosen = whole if columns is None or tuple(columns) == whole.variables else whole.select(columns)
-        changes = Changes.of(reading.transform or {}, chosen.variables, "the table")
-        if changes.logs.any():
-            names = [chosen.variables[j] for j in np.flatnonzero(changes.logs)]
-            raise DataError(
-                f"transform takes logarithms of {quoted(names)}, which needs the rows, and only moments were given: give the rows.",
-                ["transform"],
-            )
-        deviations = chosen.spread[chosen._width :] / np.sqrt(max(chosen.n - 1.0, 1.0))
-        factors = changes.divided(deviations).factors
-        return chosen.scaled(factors) if (factors != 1.0).any() else chosen
+        return {name: getattr(self, name) for name in HISTORY}
 
     def merge(self, *others: Moments) -> Moments:
         """Return the moments of all the rows together. Columns are matched by name; any grouping gives the same result.
@@ -454,7 +392,7 @@ class Moments:
         gram = gram_in_memory(source)
         moments = None if gram is None else resolved(cls(**gram._asdict()))
         if moments is None:
-            moments = cls(**root_pass(source, missing)._asdict())
+            moments = cls(**root_pass(source, Pass(missing))._asdict())
         history = moments._history
         if names is not None and moments.holes is not None:
             history["holes"] = moments.holes.renamed(names)
@@ -560,40 +498,6 @@ def _frozen(values: Array) -> Array:
     return values
 
 
-def given_moments(data: Any, reading: Reading, progress: Callable[[str], None] | None = None) -> Moments | None:
-    """Return moments, or the content of files of moments, of several all rows together; None for data of another kind.
-
-    Columns and units are those of `reading`. Where it names columns, files may differ in the others. Covariates are not taken out yet.
-    """
-    describe = Path(data).name if isinstance(data, str | PathLike) else "a table of moments"
-    parts = data if isinstance(data, list | tuple) else [data]
-    if isinstance(data, Moments):
-        moments = data
-    elif (file := covariance_in(data)) is not None:
-        found = read_covariance(file)
-        moments = Moments.from_covariance(found.covariance, found.n, names=found.names)
-    elif isinstance(data, Upload):
-        if data.ending != ENDING and not data.data.startswith(MARK):
-            return None
-        moments = Moments(**read(data)[0]._asdict())
-    elif parts and all(isinstance(one, Moments) for one in parts):
-        moments = merged(((f"Moments {k}", one) for k, one in enumerate(parts, start=1)), _needed(reading))
-    elif parts and all(isinstance(one, str | PathLike) and is_moments(path_of(one)) for one in parts):
-        if progress is not None:
-            progress(f"reading {counted(len(parts), 'file')} of moments")
-        moments = loaded(parts, _needed(reading))
-    else:
-        return None
-    return moments.read_as(reading, describe)
-
-
-def _needed(reading: Reading) -> list[str] | None:
-    """Return the columns that moments must have for these settings, None if all."""
-    return (
-        None if reading.columns is None else [*name_list(reading.columns, "columns"), *reading.adjust, *reading.cause]
-    )
-
-
 def loaded(paths: Sequence[str | PathLike[str]], columns: Sequence[str] | None = None) -> Moments:
     """Return the moments of files together. A file that is given twice, under any name, is refused: its rows would count twice."""
     seen: dict[bytes, str | PathLike[str]] = {}
@@ -645,7 +549,7 @@ def resolved(gram: Moments) -> Moments | None:
     if gram.n > gram.p and gram.scatter is not None:
         root = root_of_scatter(gram.scatter)
         if root is not None and root[1] >= WELL_CONDITIONED:
-            return gram._rooted(root[0])
+            return gram._with(R=root[0], scatter=None, squared=False)  # with the digits of a root of the rows
     return None
 
 
@@ -653,10 +557,10 @@ def scan_source(
     source: Source, missing: Missing = "auto", progress: Progress | None = None, announce: Announce | None = None
 ) -> Moments:
     """Compute moments with all the digits of the rows; a wide file is read again where a Gram matrix loses some."""
-    p = len(source.names)
+    p, how = len(source.names), Pass(missing, progress, announce)
     if source.repeatable and not source.covariates and p >= MANY_COLUMNS and (source.rows is None or source.rows > p):
-        gram = gram_pass(source, missing, progress, announce=announce)
+        gram = gram_pass(source, how)
         moments = None if gram is None else resolved(Moments(**gram._asdict()))
         if moments is not None:
             return moments
-    return Moments(**root_pass(source, missing, progress, announce=announce)._asdict())
+    return Moments(**root_pass(source, how)._asdict())

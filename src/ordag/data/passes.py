@@ -27,6 +27,19 @@ Progress = Callable[[int], None]
 """Called with the number of rows that are read."""
 
 
+class Pass(NamedTuple):
+    """How rows are passed over: what is done where values are missing, what hears of progress, and where a sample of them goes.
+
+    With `least_rows`, fewer rows are refused before anything is computed.
+    """
+
+    missing: Missing = "auto"
+    progress: Progress | None = None
+    announce: Announce | None = None
+    sampler: Sampler | None = None
+    least_rows: LeastRows | None = None
+
+
 class Summary(NamedTuple):
     """The arguments of `Moments`: columns, number and mean of the complete rows, and R or the scatter; `dropped` rows were incomplete.
 
@@ -77,49 +90,32 @@ def gram_in_memory(source: Source) -> Summary | None:
     return Summary(source.names, len(X), mean, scatter=scatter) if _usable(mean, scatter) else None
 
 
-def gram_pass(
-    source: Source,
-    missing: Missing,
-    progress: Progress | None = None,
-    sampler: Sampler | None = None,
-    least_rows: LeastRows | None = None,
-    announce: Announce | None = None,
-) -> Summary | None:
+def gram_pass(source: Source, how: Pass) -> Summary | None:
     """Form the scatter in one pass; None where that loses digits. Where incomplete rows are used, there is a root instead."""
     p = len(source.names)
     total = Products(p)
     with np.errstate(over="ignore", invalid="ignore"):
-        check = _add_rows(source, missing, gram_rows(p), total, progress, sampler, least_rows)
+        check = _add_rows(source, how, gram_rows(p), total)
         mean, scatter = total.finish() if total.rows else (np.zeros(p), total.scatter)
     if check.how == "em":
         complete = Complete(total.rows, mean, np.tril(scatter) + np.tril(scatter, -1).T)
-        return Summary(source.names, squared=True, **estimate(source, check, complete, announce)._asdict())
+        return Summary(source.names, squared=True, **estimate(source, check, complete, how.announce)._asdict())
     if not _usable(mean, scatter) or not total.kept(scatter):
         return None
     return Summary(source.names, total.rows, mean, scatter=scatter, dropped=check.dropped, holes=check.holes)
 
 
-def root_pass(
-    source: Source,
-    missing: Missing,
-    progress: Progress | None = None,
-    sampler: Sampler | None = None,
-    least_rows: LeastRows | None = None,
-    announce: Announce | None = None,
-) -> Summary:
-    """Compute the root by orthogonal transformations in one pass, with all the digits of the rows.
-
-    With `least_rows`, fewer rows are refused before any p × p matrix is made.
-    """
+def root_pass(source: Source, how: Pass) -> Summary:
+    """Compute the root by orthogonal transformations in one pass, with all the digits of the rows."""
     p = len(source.names)
     if p == 0:
         raise DataError("There are no columns: a graph needs at least two.")
     if isinstance(source, DaskSource):
-        return summed_up(source, scan(source, missing), announce)
+        return summed_up(source, scan(source, how.missing), how.announce)
     total = accumulator(p, source.covariates)
     with np.errstate(over="ignore", invalid="ignore"):
-        check = _add_rows(source, missing, chunk_rows(p), total, progress, sampler, least_rows)
-        return Summary.of(source, check, total.finish(), announce)
+        check = _add_rows(source, how, chunk_rows(p), total)
+        return Summary.of(source, check, total.finish(), how.announce)
 
 
 def _usable(mean: Array, scatter: Array) -> bool:
@@ -129,40 +125,34 @@ def _usable(mean: Array, scatter: Array) -> bool:
 
 
 def _add_rows(
-    source: Source,
-    missing: Missing,
-    batch: int,
-    total: RootAccumulator | LabelledAccumulator | Products,
-    progress: Progress | None,
-    sampler: Sampler | None,
-    least_rows: LeastRows | None,
+    source: Source, how: Pass, batch: int, total: RootAccumulator | LabelledAccumulator | Products
 ) -> RowCheck:
     """Add every complete row to `total`, and every row that can be used to the sampler; return the check that all rows went through.
 
     The first rows wait until there are `least_rows` of them: with fewer, nothing is computed.
     """
-    rows = RowCheck(source.all_names, missing, KEPT, len(source.names))
-    least = 0 if least_rows is None else least_rows(len(source.names))
+    rows = RowCheck(source.all_names, how.missing, KEPT, len(source.names))
+    least = 0 if how.least_rows is None else how.least_rows(len(source.names))
     waiting: list[tuple[Array, Array]] = []
 
     def add_waiting() -> None:
         for complete, every in waiting:
             total.add(complete)
-            if sampler is not None:
-                sampler.add(every)
+            if how.sampler is not None:
+                how.sampler.add(every)
         waiting.clear()
 
-    if progress is not None:
-        progress(0)
+    if how.progress is not None:
+        how.progress(0)
     for block in source.batches(batch):
         waiting.append(rows.split(block))
         if rows.usable >= least:
             add_waiting()
-        if progress is not None:
-            progress(rows.rows)
+        if how.progress is not None:
+            how.progress(rows.rows)
     rows.verdict(source.prefix)
-    if least_rows is not None:
-        check_size(rows.usable, source.names, least_rows, source.prefix)
+    if how.least_rows is not None:
+        check_size(rows.usable, source.names, how.least_rows, source.prefix)
     add_waiting()
     return rows
 

@@ -104,19 +104,19 @@ def among_columns(
 
 def sentinel_sentence(found: Mapping[str, Sequence[Sentinel]]) -> str:
     """Return the question whether such values stand for missing ones, with the option that reads them so; "" without any."""
-    places = [
+    where = [
         f"{number(one.value)} in {shown(name)} ({counted(one.rows, 'row')})"
         for name, some in found.items()
         for one in some
     ]
-    if not places:
+    if not where:
         return ""
     cells = list(dict.fromkeys(one.cell for some in found.values() for one in some))
     also = list(dict.fromkeys(name for some in found.values() for one in some for name in one.also))
     role = dict.fromkeys(found, "variable")
-    stands = "stands for a missing value" if len(places) == 1 else "stand for missing values"
+    stands = "stands for a missing value" if len(where) == 1 else "stand for missing values"
     beside = f" (then also in {joined([shown(name) for name in also], 4)})" if also else ""
     return (
-        f"{joined(places, 6)} {'is' if len(places) == 1 else 'are'} far from the other values: if {'it' if len(places) == 1 else 'they'} "
+        f"{joined(where, 6)} {'is' if len(where) == 1 else 'are'} far from the other values: if {'it' if len(where) == 1 else 'they'} "
         f"{stands}, na={cells!r} reads {'it' if len(cells) == 1 else 'them'} so{beside}; if not, role={role!r} says so"
     )

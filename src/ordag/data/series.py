@@ -18,7 +18,7 @@ from ordag.common.linalg import triangle
 from ordag.common.words import counted, listed, shown
 from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
-from ordag.data.roles import confirmed
+from ordag.data.relations import confirmed
 from ordag.data.sources import DaskSource, Source
 from ordag.data.sources.source import rows_at_once
 from ordag.data.times import Steps, steps_of

@@ -15,17 +15,20 @@ from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, listed, quoted, shown
 from ordag.data.covariates import CONDITIONS, HELD
+from ordag.data.given_moments import given_moments, read_as
 from ordag.data.holding import indicators
 from ordag.data.labelled import Labels
 from ordag.data.labels import RowLabels
-from ordag.data.moments import Moments, given_moments, resolved
-from ordag.data.passes import Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan, summed_up
+from ordag.data.moments import Moments, resolved
+from ordag.data.passes import Pass, Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan, summed_up
 from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
 from ordag.data.reading import FEWEST_COLUMNS, Reading
-from ordag.data.roles import WIDEST_RELATION, ColumnRole, confirmed, set_aside_sentence
+from ordag.data.relations import WIDEST_RELATION, confirmed
+from ordag.data.roles import ColumnRole
 from ordag.data.scatter import MANY_COLUMNS
 from ordag.data.sentinels import sentinel_sentence
 from ordag.data.series import Series, SeriesSource
+from ordag.data.set_aside import set_aside_sentence
 from ordag.data.sources import DaskSource, Source, TensorSource
 from ordag.data.sources.paths import paths_of
 from ordag.data.table_checks import (
@@ -37,9 +40,10 @@ from ordag.data.table_checks import (
     check_size,
     check_variables,
     least_squares_rows,
+    unchanging,
 )
 from ordag.data.transform import Changes, changed, held_fixed, open_table
-from ordag.errors import CollinearError, ColumnWarning, DataError, SettingError, TooFewRowsError
+from ordag.errors import CollinearError, ColumnWarning, DataError, SettingError
 
 KNOWN = ("_gram", "gram_moments", "moments", "qr_moments", "_unadjusted", "rows_source", "_scan", "_sample")
 """What a table keeps of its rows once they have been read."""
@@ -169,7 +173,7 @@ class Table:
         for known in KNOWN:
             vars(table).pop(known, None)
         if self.source is None:
-            table._given = raw.read_as(Reading(transform=changing))
+            table._given = read_as(raw, Reading(transform=changing))
             return table
         settled = changes.divided(raw.spread[raw.p - len(names) :] / np.sqrt(max(raw.n - 1.0, 1.0)))
         table.source = changed(self.source, names, settled, self.missing)
@@ -254,6 +258,19 @@ class Table:
                 self._set_aside([ColumnRole(out, "derived", f"follows from {listed(error.columns[:-1])}")])
                 check_variables(self.names, self.columns, self.source.prefix if self.source is not None else "")
 
+    def _leave_out_same_within(self) -> None:
+        """Set aside the columns that never change within clusters or conditions, whose relations are learned."""
+        labels = self.row_labels
+        groups = [] if labels is None else [at for at in (labels.cluster, labels.condition) if at is not None]
+        if labels is None or not groups or self.source is None:
+            return
+        moments = self._first_moments()
+        same = unchanging(moments.n, moments.mean, moments.spread)
+        gone = [one for one, is_same in zip(moments.names, same, strict=True) if is_same and one in self.names]
+        within = f"each {shown(labels.names[groups[0]].name)}" if len(groups) == 1 else "the groups of rows"
+        self._set_aside([ColumnRole(one, "constant", f"the same within {within}") for one in gone])
+        check_variables(self.names, self.columns, self.source.prefix)
+
     @property
     def row_labels(self) -> Labels | None:
         """The columns that say what rows are; None without any."""
@@ -283,6 +300,8 @@ class Table:
         """Warn of the columns that were set aside."""
         if self._judged and self.missing in ("auto", "em") and len(self.names) <= WIDEST_RELATION:
             self._leave_out_made_up()
+        if self._judged and self.series is None and not self._between:
+            self._leave_out_same_within()
         aside = set_aside_sentence(self.columns)
         if aside:
             warnings.warn(f"{aside}.", ColumnWarning, stacklevel=_outside())
@@ -331,44 +350,6 @@ class Table:
         if self.source is not None and self.source.rows is not None:
             check_size(self.source.rows, self.names, self._least_rows, self.source.prefix)
 
-    def _check_labels(self, moments: Moments) -> None:
-        """Refuse a column that leaves nothing to compare, because nearly every row is its own condition or cluster, or all rows are of one
-        cluster; and weights of which a few decide."""
-        labels = self.row_labels
-        prefix = "" if self.source is None else self.source.prefix
-        if moments.weightless and not moments.rows:
-            raise DataError(
-                "All rows have the weight 0: a weight says how many cases a row stands for.",
-                ["weights"],
-            )
-        alone = labels is not None and labels.cluster is not None and self.series is None
-        if alone and moments.clusters is not None and len(moments.clusters.numbers) == 1:
-            assert labels is not None
-            raise DataError(
-                f"{prefix}All rows are of one cluster of {labels.names[labels.cluster or 0].name!r}: resamples draw whole clusters, and "
-                "there is nothing to draw from. Leave cluster out.",
-                ["cluster"],
-            )
-        if labels is None or moments.n >= self._least_rows(len(self.names)) or moments.rows < 2 * moments.n:
-            return
-        worst = max(labels.names.values(), key=lambda one: len(one.levels or ()))
-        count = len([one for one in worst.levels or () if one])
-        if count > 1:
-            what = "experiment" if worst.use in CONDITIONS[:3] else worst.use
-            raise DataError(
-                f"{prefix}Column {worst.name!r} has {count:,} different values in "
-                f"{moments.rows:,} rows, so hardly two rows can be compared: {what} takes a column with several rows of "
-                "each value.",
-                [what],
-            )
-        if labels.weights is not None:
-            raise TooFewRowsError(
-                f"{prefix}Weighted by {labels.names[labels.weights].name!r}, {counted(moments.rows, 'row')} of positive weight count for "
-                f"{moments.n}, and {len(self.names)} variables take {self._least_rows(len(self.names))}: look for weights far larger than "
-                "the others, or leave weights out.",
-                ["weights"],
-            )
-
     def _checked(self, moments: Moments) -> Moments:
         counted = moments if self._like is None else moments.counted_like(self._like)
         labels = None if self._between else self.row_labels
@@ -404,12 +385,8 @@ class Table:
         self._check_rows()
         if self.source is None:
             return None
-        if self._is_wide_file and not self.covariates:
-            gram = gram_pass(
-                self.source, self.missing, self.announce_rows, self._new_sampler(), self._least_rows, self.announce
-            )
-        else:
-            gram = gram_in_memory(self.source)
+        by_pass = self._is_wide_file and not self.covariates
+        gram = gram_pass(self.source, self._pass()) if by_pass else gram_in_memory(self.source)
         moments = None if gram is None else Moments(**gram._asdict())
         if moments is not None and moments.scatter is None:  # estimated
             vars(self)["_unadjusted"] = moments
@@ -420,7 +397,13 @@ class Table:
     def qr_moments(self) -> Moments:
         """Moments by orthogonal transformations of the rows, for any conditioning; given moments as they are."""
         whole = self._unadjusted.between() if self._between else self._unadjusted
-        self._check_labels(whole)
+        prefix = "" if self.source is None else self.source.prefix
+        if whole.weightless and not whole.rows:
+            raise DataError("All rows have the weight 0: a weight says how many cases a row stands for.", ["weights"])
+        labels = self.row_labels
+        if labels is not None:
+            clusters = None if labels.cluster is None or self.series is not None else whole.clusters
+            labels.refuse_useless(whole.n, whole.rows, clusters, self._least_rows(len(self.names)), prefix)
         return self._checked(whole.adjusted())
 
     @cached_property
@@ -433,9 +416,7 @@ class Table:
         if isinstance(self.source, DaskSource):
             summary = summed_up(self.source, self._scan, self.announce)
         else:
-            summary = root_pass(
-                self.source, self.missing, self.announce_rows, self._new_sampler(), self._least_rows, self.announce
-            )
+            summary = root_pass(self.source, self._pass())
         if self.series is not None and self.series.taken:
             summary = summary._replace(n=max(summary.n - self.series.taken, 0), rows=summary.rows or summary.n)
         return Moments(**summary._asdict()).leaving_out(self._leave_out)
@@ -470,9 +451,10 @@ class Table:
     def _sample_limit(self) -> int:
         return sample_size(len(self.names), self._keep)
 
-    def _new_sampler(self) -> Sampler:
+    def _pass(self) -> Pass:
+        """Return how the rows are to be passed over, with a new sampler."""
         self._sampler = Sampler(len(self.names) + len(self.covariates), self._sample_limit)
-        return self._sampler
+        return Pass(self.missing, self.announce_rows, self.announce, self._sampler, self._least_rows)
 
     @cached_property
     def _scan(self) -> Scan:
@@ -512,8 +494,8 @@ class Table:
         columns, p = self.row_labels, len(self.names)
         if columns is None:
             return self._fixed_within(block)
-        held = columns.adjusted_for
-        rows = self._unadjusted.adjustment.residuals(block[:, : p + len(held)], held)
+        adjusted_for = columns.adjusted_for
+        rows = self._unadjusted.adjustment.residuals(block[:, : p + len(adjusted_for)], adjusted_for)
         labels = self._placed(columns.of(block))
         if labels.condition is not None:  # the rows of some conditions are left out
             used = labels.condition >= 0
@@ -540,8 +522,8 @@ class Table:
         if labels.condition is None or self.row_labels is None or self.row_labels.condition is None:
             return labels
         place = {one.label: k for k, one in enumerate(self._unadjusted.conditions)}
-        places = np.array([place.get(one, -1) for one in self.row_labels.levels(self.row_labels.condition)], np.intp)
-        return labels._replace(condition=places[labels.condition])
+        positions = np.array([place.get(one, -1) for one in self.row_labels.levels(self.row_labels.condition)], np.intp)
+        return labels._replace(condition=positions[labels.condition])
 
     def _telling(self, rows: Array) -> Mask:
         """Return the rows of which covariates leave something; of the only one of a group they leave nothing."""

@@ -8,13 +8,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ordag.common.arrays import Array
+from ordag.common.arrays import Array, Mask
 from ordag.common.checks import as_list, as_numbers, check_text, short
 from ordag.common.linalg import EPSILON, cholesky_until
 from ordag.common.words import counted, joined, listed, shell_word, shown
 from ordag.data.holes import Holes, Incomplete
 from ordag.data.reading import FEWEST_COLUMNS, Missing, without
-from ordag.data.roles import ColumnRole, set_aside_sentence
+from ordag.data.roles import ColumnRole
+from ordag.data.set_aside import set_aside_sentence
 from ordag.errors import (
     ColumnError,
     ConstantColumnError,
@@ -238,24 +239,31 @@ def check_variables(names: Sequence[str], columns: Sequence[ColumnRole], prefix:
         if able
         else []
     )
+    if not able and any(one.role == "category" for one in columns):
+        advice = " Variables are columns of numbers: write ordered categories as numbers; others can be held fixed, or be causes."
     raise DataError(f"{prefix}A graph needs two variables, and {left}. {aside}.{advice}", remedies=remedies)
 
 
-def check_adjusted(n: int, rank: int, left: Array, names: Sequence[str], held: str) -> None:
+def check_adjusted(n: int, rank: int, left: Array, names: Sequence[str], fixed: str) -> None:
     """Refuse covariates that leave no rows, or nothing of a column; `left` is the share of each column's length that they leave."""
     if n - rank < 2:
         raise TooFewRowsError(
-            f"Holding {held} fixed takes {counted(rank, 'row')} of {n:,}, and leaves too few to learn from: hold fixed what has fewer "
+            f"Holding {fixed} fixed takes {counted(rank, 'row')} of {n:,}, and leaves too few to learn from: hold fixed what has fewer "
             "values.",
             ["adjust"],
         )
     gone = [name for name, share in zip(names, left, strict=True) if share <= EXPLAINED]
     if gone:
         raise ConstantColumnError(
-            f"{listed(gone)} never {'changes' if len(gone) == 1 else 'change'} with {held} held fixed: leave out what follows from it "
+            f"{listed(gone)} never {'changes' if len(gone) == 1 else 'change'} with {fixed} held fixed: leave out what follows from it "
             "(drop=…, --drop).",
             remedies=without(set(gone), names),
         )
+
+
+def unchanging(n: int, mean: Array, spread: Array) -> Mask:
+    """Return which columns have the same value in all rows, up to rounding; `spread` as in `check_moments`."""
+    return np.asarray(spread <= np.sqrt(n) * 4 * EPSILON * np.abs(mean))
 
 
 def check_moments(
@@ -275,7 +283,7 @@ def check_moments(
     if large:
         raise NonFiniteError(f"The values of {listed(large)} are too large to square in float64: use a larger unit.")
     if n > 1:
-        constant = spread <= np.sqrt(n) * 4 * EPSILON * np.abs(mean)
+        constant = unchanging(n, mean, spread)
         if constant.any():
             which = [names[j] for j in np.flatnonzero(constant)]
             one = len(which) == 1

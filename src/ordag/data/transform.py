@@ -14,7 +14,7 @@ from ordag.common.linalg import lengths
 from ordag.common.words import did_you_mean, quoted
 from ordag.data.covariates import Covariate
 from ordag.data.holding import Adjustment, RootAccumulator
-from ordag.data.passes import root_pass
+from ordag.data.passes import Pass, root_pass
 from ordag.data.reading import Missing, Reading
 from ordag.data.scatter import chunk_rows
 from ordag.data.series import in_series
@@ -183,9 +183,9 @@ class FixedSource(Source):
         return self.inner.share(rows)
 
     def batches(self, rows: int) -> Iterator[Array]:
-        held = self.inner.covariates[: len(self.adjustment.covariates)]
-        width = len(self.names) + len(held)
-        return (self.adjustment.residuals(block[:, :width], held) for block in self.inner.batches(rows))
+        adjusted_for = self.inner.covariates[: len(self.adjustment.covariates)]
+        width = len(self.names) + len(adjusted_for)
+        return (self.adjustment.residuals(block[:, :width], adjusted_for) for block in self.inner.batches(rows))
 
 
 def held_fixed(source: Source, adjustment: Adjustment) -> Source:
@@ -205,7 +205,7 @@ def _deviations(source: Source, positions: Sequence[int], standardised: Mask, mi
     columns = np.array(positions)[standardised]
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(source, DaskSource):
-            estimated = root_pass(source, missing)
+            estimated = root_pass(source, Pass(missing))
             assert estimated.R is not None
             n, spread = estimated.n, lengths(estimated.R)[len(estimated.names) - len(source.names) + columns]
         else:
@@ -217,7 +217,7 @@ def _deviations(source: Source, positions: Sequence[int], standardised: Mask, mi
             root = total.finish()
             n, spread = root.n, lengths(root.R)
             if rows.how == "em":
-                estimated = root_pass(source, "em")
+                estimated = root_pass(source, Pass("em"))
                 assert estimated.R is not None
                 n, spread = estimated.n, lengths(estimated.R)[len(estimated.names) - len(source.names) + columns]
         deviations = np.ones(len(positions))

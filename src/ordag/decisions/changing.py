@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.common.arrays import Array
-from ordag.common.checks import Seed, as_number, short
+from ordag.common.checks import Seed
 from ordag.common.linalg import triangle, wishart_root
 from ordag.common.plain import frame, plain, records
 from ordag.common.words import counted, joined, listed, number, shown
@@ -20,13 +20,13 @@ from ordag.data.table import Table
 from ordag.decisions.answer import Answer
 from ordag.decisions.claims import holm
 from ordag.decisions.equations import EXACT_UP_TO, FEW_ORDERS, Difference, Equation, Model, compare, shapley, unchanging
-from ordag.decisions.given_graph import any_dag, given_graph
+from ordag.decisions.given_graph import any_dag, checked_level, given_graph
 from ordag.decisions.two_groups import two_groups
 from ordag.errors import ColumnError, SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.graph.graph import arrow
-from ordag.learners.methods import check_settings, recipe_for
+from ordag.learners.methods import check_settings, settings_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ class Changes(Answer):
     corrected for their number (Holm). names: what the two groups of rows are called. target: the variable whose change is explained; for
     the mean and the variance: `before`, `after`, `values` (Shapley values of its ancestors' equations and its own) and `low`, `high`
     (95 % intervals). learned: whether the graph was learned from the tables. left_out: columns that one of the tables
-    lacks, or that never change in it.
+    lacks, or that never change in it. dropped: rows left out for missing values.
     """
 
     graph: Dag
@@ -64,6 +64,7 @@ class Changes(Answer):
     explained: dict[str, dict[str, Any]] | None = None
     learned: bool = False
     left_out: tuple[str, ...] = ()
+    dropped: int = 0
 
     @cached_property
     def columns(self) -> dict[str, list[Any]]:
@@ -131,6 +132,7 @@ class Changes(Answer):
                 if self.left_out
                 else []
             ),
+            *([f"Left out for missing values: {counted(self.dropped, 'row')}."] if self.dropped else []),
             *([learned] if self.learned else []),
             "Level: the expected value with the parents at their mean over both tables. P-values are corrected for their number (Holm).",
         ]
@@ -142,6 +144,7 @@ class Changes(Answer):
             "groups": list(self.names),
             "learned": self.learned,
             "left_out": list(self.left_out),
+            "dropped": self.dropped,
             "nodes": list(self.graph.nodes),
             "arrows": [list(edge) for edge in self.graph.directed],
             "level": self.level,
@@ -188,9 +191,7 @@ def changes(
     >>> ordag.changes(rows, rows * 2, method="cvs").changed_variables
     ('X1', 'X2', 'X3', 'X4')
     """
-    level = as_number(level)
-    if not 0.0 < level < 1.0:
-        raise SettingError(f"level={short(level)}: give a number between 0 and 1.")
+    level = checked_level(level)
     reading, chosen = split_reading(settings)
     check_settings(method, chosen)
     if reading.get("lags"):
@@ -203,16 +204,17 @@ def changes(
     if by is None:
         if after is None or values is not None:
             raise SettingError(
-                "after: give a second table, or with by=… (--by) the column of one table that says which rows to compare."
+                "Give a second table, or with by=… (--by) the column of one table that says which rows to compare."
             )
         first, second = (
             one.within_causes.moments if isinstance(one, Fit) else Table(one, **{**wanted, **reading}).moments
             for one in (before, after)
         )
+        dropped = first.dropped + second.dropped
     else:
         if after is not None or isinstance(before, Fit):
             raise SettingError("by: give one table, and the column of it that says which rows to compare.")
-        first, second, names, left_out = two_groups(before, by, values, **{**wanted, **reading})
+        first, second, names, left_out, dropped = two_groups(before, by, values, **{**wanted, **reading})
     if known is None:
         common = [name for name in first.names if name in set(second.names)]
         if len(common) < 2:
@@ -250,6 +252,7 @@ def changes(
         explained,
         learned=graph is None,
         left_out=tuple(left_out),
+        dropped=dropped,
     )
 
 
@@ -258,7 +261,7 @@ def _learned(first: Moments, second: Moments, method: str, settings: dict[str, A
     R = triangle(np.concatenate([first.R, second.R]))
     mean = (first.n * first.mean + second.n * second.mean) / (first.n + second.n)
     table = Table(Moments(first.n + second.n - 1, mean, first.names, R=R, squared=first.squared or second.squared))
-    return any_dag(Fit.learned(table, recipe_for(table, method, settings)).graph)
+    return any_dag(Fit.learned(table, settings_for(table, method, settings)).graph)
 
 
 def _explained(

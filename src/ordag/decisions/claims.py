@@ -3,7 +3,7 @@ r"""The claims of a DAG: each variable is independent, given its parents, of ear
 With U the root R of the scatter in columns of length 1, and $u_k$ what the parents P of j leave of column k, the partial correlation of j
 and i given P is $u_i^\top u_j / (\lVert u_i \rVert \lVert u_j \rVert)$. The fit as a whole is the likelihood ratio against the saturated
 model, $\chi^2 = n \sum_j \log (\mathrm{RSS}_j / s_j)$, with $s_j$ the residual sum of squares of j on all earlier variables.
-`best_change` is the single change of the DAG that lowers BIC most: an arrow more, one less, or one turned round.
+`best_change` is the single change of the DAG that lowers BIC most: an arrow more, one less, or one reversed.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Change(NamedTuple):
     @property
     def words(self) -> str:
         ends = arrow((self.source, self.target))
-        return {"add": f"adding {ends}", "drop": f"leaving out {ends}", "turn": f"turning {ends} round"}[self.kind]
+        return {"add": f"adding {ends}", "drop": f"leaving out {ends}", "turn": f"reversing {ends}"}[self.kind]
 
 
 def best_change(U: Array, correlations: Array, rests: Array, dag: Dag, n: int) -> Change | None:

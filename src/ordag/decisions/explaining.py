@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from ordag.common.arrays import Array, Indices
-from ordag.common.checks import is_whole, short
+from ordag.common.checks import LARGEST, is_whole, short
 from ordag.common.plain import Tabular, plain, records
 from ordag.common.words import chance, counted, did_you_mean, joined, listed, number, shown
 from ordag.decisions.answer import Answer
+from ordag.decisions.given_graph import checked_fit
 from ordag.decisions.row_scores import Scorer, other_rows, own_rows
 from ordag.errors import ColumnError, SettingError
 from ordag.fit import Fit
@@ -97,11 +98,12 @@ class Explanation(Answer, Tabular):
         """How many rows are odd, and the oddest."""
         known = ~np.isnan(self.p_values)
         if not known.any():
-            return "No row without missing values."
+            return "Rows with missing values are not explained, and these all have some."
         said = ""
         if self.odd is not None:
-            are = "is" if self.odd == 1 else "are"
-            said = f"{self.odd:,} of {counted(self.scored, 'row')} {are} too odd for this model, after correction. "
+            are = "is" if self.odd < 2 else "are"
+            count = f"{self.odd:,} of {counted(self.scored, 'row')}" if self.odd else f"No row of {self.scored:,}"
+            said = f"{count} {are} too odd for this model, after correction. "
         k = int(np.nanargmin(self.p_values))
         return f"{said}Row {self.rows[k]:,} ({chance(float(self.p_values[k]))}): {self.line(k)}."
 
@@ -137,9 +139,7 @@ def explain(
     >>> found.rows.tolist()
     [81]
     """
-    if not isinstance(fit, Fit):
-        raise SettingError(f"fit={short(fit)}: give what ordag.learn gave.")
-    fit.at_one_time("explain")
+    checked_fit(fit).at_one_time("explain")
     if not is_whole(worst, 1):
         raise SettingError(f"worst={short(worst)}: give a whole number from 1 on.")
     fit = fit.within_causes
@@ -163,14 +163,13 @@ def _row_numbers(rows: Any) -> list[int] | None:
     """Return row numbers; None where there are none or a table is given."""
     if is_whole(rows, 1):
         return [int(rows)]
-    if (
-        isinstance(rows, Sequence | range)
-        and not isinstance(rows, str)
-        and len(rows)
-        and all(is_whole(one, 1) for one in rows)
-    ):
-        return [int(one) for one in rows]
-    return None
+    if not isinstance(rows, Sequence | range) or isinstance(rows, str) or not len(rows):
+        return None
+    if not all(is_whole(one, -LARGEST) for one in rows):
+        return None
+    if min(rows) < 1:
+        raise SettingError(f"There is no row {min(rows):,}: the first is row 1.")
+    return [int(one) for one in rows]
 
 
 class _Kept:
@@ -210,7 +209,7 @@ class _Kept:
         )
         beyond = [] if self._numbers is None else [one for one in self._numbers if one > self._count]
         if beyond:
-            raise SettingError(f"rows: there is no row {beyond[0]:,}; the table has {counted(self._count, 'row')}.")
+            raise SettingError(f"There is no row {beyond[0]:,}: the table has {counted(self._count, 'row')}.")
         scorer, contributions = self._scorer, None
         if target is not None:
             contributions = scorer.contributions(errors, condition, scorer.names.index(target))

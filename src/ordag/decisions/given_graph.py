@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ordag.common.checks import short
+from ordag.common.checks import as_number, short
 from ordag.common.words import in_marks, listed, shown, spelled
 from ordag.data.reading import split_reading
 from ordag.data.sources.paths import path_of
@@ -68,6 +68,28 @@ def table_of(data: Any, nodes: Sequence[str], hint: str, reading: Mapping[str, A
         return Table(data, **{"columns": list(nodes), **reading})
     except ColumnError as error:
         raise ColumnError(f"{error} {hint}" if " has no column" in str(error) else str(error)) from error
+
+
+def checked_fit(fit: Any) -> Fit:
+    """Return a fit; refuse anything else."""
+    if not isinstance(fit, Fit):
+        raise SettingError(f"fit={short(fit)}: give what ordag.learn gave.")
+    return fit
+
+
+def checked_level(level: float) -> float:
+    """Return the level of tests as a float between 0 and 1."""
+    number = as_number(level)
+    if not 0.0 < number < 1.0:
+        raise SettingError(f"level={short(number)}: give a number between 0 and 1.")
+    return number
+
+
+def reading_of(fit: Fit) -> dict[str, Any]:
+    """Return the settings of reading that give the variables of a fit, with the same columns held fixed."""
+    held = fit.moments.adjusted_for
+    codes = [one.name for one in held if one.levels is not None]
+    return {"columns": list(fit.names), "adjust": [one.name for one in held], "category": codes}
 
 
 def at_one_time(reading: Mapping[str, Any], what: str) -> None:

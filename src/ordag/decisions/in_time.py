@@ -19,6 +19,7 @@ from ordag.common.plain import Tabular, plain
 from ordag.common.words import counted, did_you_mean, listed, number, shown
 from ordag.data.series import End, Series
 from ordag.decisions.answer import Answer
+from ordag.decisions.given_graph import checked_fit
 from ordag.errors import ColumnError, DataError, SettingError
 from ordag.fit import Fit
 from ordag.model.in_time import continued, largest_root, responses
@@ -123,7 +124,7 @@ class Ahead(Answer, Tabular):
     @property
     def sentence(self) -> str:
         """How far the forecast goes, in words."""
-        which = f" of {shown(self.series)}" if self.series else ""
+        which = f" of series {shown(self.series)}" if self.series else ""
         return (
             f"{counted(len(self.names), 'variable')}{which}, {counted(len(self.estimate), self.step or 'step')} ahead."
         )
@@ -219,14 +220,13 @@ def _models(fit: Fit) -> Iterator[tuple[Array, Array]]:
 
 
 def _series(fit: Fit) -> Series:
-    if not isinstance(fit, Fit):
-        raise SettingError(f"fit={short(fit)}: give what ordag.learn gave.")
-    if fit.series is None:
+    series = checked_fit(fit).series
+    if series is None:
         raise SettingError(
             "This fit is not of rows in time: name the column of the times with time='…' (--time), and learn with lags=2 (--lags 2).",
             ["lags"],
         )
-    return fit.series
+    return series
 
 
 def _steps(steps: object) -> int:
@@ -254,7 +254,7 @@ def _end(series: Series, name: str | None) -> End:
             "there is a gap, or there are too many series."
         )
     if name is None and len(ends) > 1:
-        raise SettingError(f"There are {len(ends):,} series ({listed(ends)}): say which one with series=…", ["series"])
+        raise SettingError(f"series: name one of the {len(ends):,} ({listed(ends)}).", ["series"])
     if name is not None and name not in ends:
         raise SettingError(
             f"series={short(name)}: there is no such series to go on from.{did_you_mean(name, ends)}", ["series"]

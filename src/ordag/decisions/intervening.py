@@ -19,6 +19,7 @@ from ordag.common.checks import as_number, short
 from ordag.common.plain import Tabular, plain, records
 from ordag.common.words import did_you_mean, joined, listed, number, share, shown
 from ordag.decisions.answer import Answer
+from ordag.decisions.given_graph import checked_fit
 from ordag.decisions.joint_effects import doubts
 from ordag.errors import ColumnError, GraphError, SettingError
 from ordag.fit import Fit
@@ -28,6 +29,9 @@ from ordag.total_effects import directed
 
 LEVEL = 0.95
 """The level of intervals."""
+
+FAR = 5.0
+"""Standard deviations from its mean from which on hardly any row has a value like that to which a variable is moved."""
 
 FEWEST_GRAPHS = 20
 """Graphs below which no interval is given."""
@@ -146,8 +150,13 @@ class Intervention(Answer, Tabular):
         slack = 1e-9 * np.abs(self.after)
         beyond = (self.after < self.low - slack) | (self.after > self.high + slack)
         odd = [shown(self.names[j]) for j in np.flatnonzero(beyond)]
+        away = np.abs(self.after - self.before) / np.where(self.sd_before > 0.0, self.sd_before, 1.0)
+        far = [f"{shown(self.names[j])} ({number(away[j], 2)} s.d.)" for j in self.done if away[j] > FAR]
         warning = f"Do not rely on the mean of {joined(odd, 6)}: most of these graphs are at odds with the learned one."
-        return [over, *([warning] if odd else []), *self.doubts]
+        beyond_rows = (
+            f"Far from the mean of the rows: {joined(far, 6)}. There the answer extends straight lines beyond the data."
+        )
+        return [over, *([warning] if odd else []), *([beyond_rows] if far else []), *self.doubts]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole answer in plain values."""
@@ -178,9 +187,7 @@ def intervene(
     >>> print(ordag.intervene(fit, shift={"vectors": 10}).sentence)
     If vectors is raised by 10, the mean of mechanics goes from 38.95 to 43.61.
     """
-    if not isinstance(fit, Fit):
-        raise SettingError(f"fit={short(fit)}: give what ordag.learn gave.")
-    fit.at_one_time("intervene")
+    checked_fit(fit).at_one_time("intervene")
     sem = directed(fit)
     rules, words = _rules(fit.names, set or {}, shift or {}, rule or {})
     found = rules.applied(sem.B, sem.omega, fit.moments.mean)

@@ -51,12 +51,12 @@ class JointEffect(Document, Tabular):
     @property
     def sentence(self) -> str:
         """The effects in a few words."""
-        told = [
-            f"{number(value, 3)} of {shown(name)}"
-            for name, value in zip(self.sources, self.columns["estimate"], strict=False)
-        ]
-        both = self.columns["estimate"][-1]
-        return f"With all of them set, {shown(self.target)} changes per unit by {joined(told)}; by {number(both, 3)} if each rises by one."
+        first, *more, both = [number(value, 3) for value in self.columns["estimate"]]
+        told = [f"of {shown(name)} by {value}" for name, value in zip(self.sources[1:], more, strict=True)]
+        said = joined(
+            [f"{shown(self.sources[0])} changes {shown(self.target)} by {first}", *told, f"of each by {both}"]
+        )
+        return f"With all of them set, one unit more of {said}."
 
     def line(self, k: int) -> str:
         """Say one row in words."""
@@ -126,7 +126,7 @@ def joint_effect(
     >>> import ordag
     >>> fit = ordag.learn("marks", "cvs", alpha=0.05)
     >>> print(fit.joint_effect(["algebra", "vectors"], "mechanics").sentence)
-    With all of them set, mechanics changes per unit by 0.548 of algebra and 0.466 of vectors; by 1.01 if each rises by one.
+    With all of them set, one unit more of algebra changes mechanics by 0.548, of vectors by 0.466 and of each by 1.01.
     """
     names, A, t = causes_of(fit, sources, target)
     check_interval_level(level)
@@ -237,9 +237,9 @@ def _robustness(fit: Fit, sem: LinearSEM, A: Sequence[int], t: int) -> list[floa
         return [math.nan] * len(A)
     names, moments, found = fit.names, fit.within_causes.moments, []
     for a, effect in zip(A, joint_weights(sem, A)[:, t].tolist(), strict=True):
-        held = [names[k] for k in given.tolist()] + [names[k] for k in A if k != a]
+        fixed = [names[k] for k in given.tolist()] + [names[k] for k in A if k != a]
         try:
-            found.append(replace(Sensitivity.of(moments, names[a], names[t], held), estimate=effect).robustness)
+            found.append(replace(Sensitivity.of(moments, names[a], names[t], fixed), estimate=effect).robustness)
         except (TooFewRowsError, CollinearError):
             found.append(math.nan)
     return found

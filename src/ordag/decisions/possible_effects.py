@@ -169,7 +169,7 @@ def _class(dag: Mask, known: Constraints | None) -> Mask:
     if known is None:
         return adjacency
     lines = adjacency & adjacency.T
-    return meek(adjacency & ~(lines & (~known.allowed | known.required.T | known.before.T)))
+    return meek(adjacency & ~(lines & known.against))
 
 
 def _effects(sem: LinearSEM, adjacency: Mask, n: int, A: Sequence[int], t: int) -> Array:

@@ -23,6 +23,7 @@ from ordag.common.words import listed
 from ordag.data.equations import LEFT_OUT, is_untouched
 from ordag.data.table import Table
 from ordag.decisions.equations import Equation
+from ordag.decisions.given_graph import reading_of
 from ordag.errors import ColumnError, GraphError, SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
@@ -102,21 +103,13 @@ def own_rows(fit: Fit, scorer: Scorer) -> Iterator[tuple[Array, Indices]]:
 
 def other_rows(fit: Fit, data: Any, reading: dict[str, Any]) -> Iterator[tuple[Array, Indices]]:
     """Yield the rows of a table, with the places of their conditions."""
-    held = [one.name for one in fit.moments.adjusted_for]
-    codes = [one.name for one in fit.moments.adjusted_for if one.levels is not None]
-    known = {
-        "columns": list(fit.names),
-        "transform": dict(fit.transform) or None,
-        "adjust": held,
-        "category": codes,
-        **reading,
-    }
+    known = {**reading_of(fit), "transform": dict(fit.transform) or None, **reading}
     table, p = _with_conditions(fit, data, known), len(fit.names)
     labels = table.row_labels
     if table.source is None:
         raise SettingError("explain needs rows, and only moments were given.")
-    if fit.equations is None or labels is None or labels.condition is None or held:
-        place = _untouched(fit, held)
+    if fit.equations is None or labels is None or labels.condition is None or fit.moments.adjusted_for:
+        place = _untouched(fit)
         source = table.rows_source
         assert source is not None
         for block in source.batches(BLOCK_ROWS):
@@ -144,11 +137,11 @@ def _with_conditions(fit: Fit, data: Any, known: dict[str, Any]) -> Table:
     return Table(data, **known)
 
 
-def _untouched(fit: Fit, held: list[str]) -> int:
+def _untouched(fit: Fit) -> int:
     """Return the place of the condition that rows without one are of: where nothing was acted on."""
     if fit.equations is None:
         return 0
-    if held:
+    if fit.moments.adjusted_for:
         raise SettingError(
             "data: other rows of experiments or environments are not explained with adjust: leave one of the two out of the fit."
         )

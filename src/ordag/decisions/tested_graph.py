@@ -167,11 +167,13 @@ class GraphTest(Answer):
         """What the reader should know beside the verdict."""
         said = []
         if self.contradicted and self.random is not None:
-            better = "" if self.informative else ", which is hardly better"
-            count = counted(len(self.columns["first"]), "claim")
-            said.append(
-                f"Without correction it breaks {self._unadjusted} of {count}; with its variables mixed up {_between(self.random)}{better}."
+            than = (
+                "; with its variables mixed up"
+                if self.informative
+                else ", hardly fewer than with its variables mixed up:"
             )
+            count = counted(len(self.columns["first"]), "claim")
+            said.append(f"Without correction it breaks {self._unadjusted} of {count}{than} {_between(self.random)}.")
         if self.same_rows:
             said.append(
                 "The graph was learned from these rows, so it fits them better than others: test it on other rows (split=True, --split)."

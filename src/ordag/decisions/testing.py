@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 
 from ordag.common.arrays import Array, Mask
-from ordag.common.checks import Seed, as_number, short
+from ordag.common.checks import Seed
 from ordag.common.plain import plain
 from ordag.common.words import counted
 from ordag.data.moments import Moments
 from ordag.data.profile import Rows
 from ordag.data.table import Table
 from ordag.decisions.claims import best_change, broken, given_parents, holm, two_sided, unit_root, whole
-from ordag.decisions.given_graph import AnyGraph, any_dag, at_one_time, given_graph, table_of
+from ordag.decisions.given_graph import AnyGraph, any_dag, at_one_time, checked_level, given_graph, reading_of, table_of
 from ordag.decisions.tested_graph import Baseline, GraphTest
 from ordag.errors import DataError, GraphError, SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
-from ordag.learners.methods import recipe_for
+from ordag.learners.methods import settings_for
 from ordag.model.refit import refit
 from ordag.order.sparse import few_rows
 
@@ -55,9 +55,7 @@ def test(
     >>> ordag.test(graph, "marks").broken
     1
     """
-    level = as_number(level)
-    if not 0.0 < level < 1.0:
-        raise SettingError(f"level={short(level)}: give a number between 0 and 1.")
+    level = checked_level(level)
     at_one_time(reading, "test")
     graph, fit, _ = given_graph(graph)
     if len(graph.nodes) < 2:
@@ -77,12 +75,7 @@ def test(
 
 
 def _tested(
-    graph: AnyGraph,
-    fit: Fit | None,
-    moments: Moments,
-    level: float,
-    compare: bool | None,
-    seed: Seed,
+    graph: AnyGraph, fit: Fit | None, moments: Moments, level: float, compare: bool | None, seed: Seed
 ) -> GraphTest:
     chosen = moments if tuple(graph.nodes) == moments.names else moments.select(graph.nodes)
     same_rows = fit is not None and _is_same(fit.moments, chosen)
@@ -156,7 +149,7 @@ def _learned_bic(moments: Moments) -> float | None:
     """Return BIC of the graph that is learned from the moments; None where none is."""
     table = Table(moments)
     try:
-        fit = Fit.learned(table, recipe_for(table, "pooled", {"draws": 0}))
+        fit = Fit.learned(table, settings_for(table, "pooled", {"draws": 0}))
     except DataError:
         return None
     assert isinstance(fit.graph, Dag)
@@ -191,16 +184,10 @@ def _on_other_half(
     """Learn the graph of a fit again from half of the rows, and test it on the other half."""
     if fit is None:
         raise SettingError(
-            "split: the graph was not learned here, so there is nothing to learn again; give a fit or a saved one (.ordag)."
+            "split: the graph was not learned here, so there is nothing to learn again; give a fit or a saved one (.ordag).",
+            ["split"],
         )
-    codes = [one.name for one in fit.moments.adjusted_for if one.levels is not None]
-    known = {
-        "columns": list(fit.names),
-        "adjust": [one.name for one in fit.moments.adjusted_for],
-        "category": codes,
-        **reading,
-    }
-    rows = _kept_rows(fit) if data is None else Table(data, keep=2**26, **known).rows
+    rows = _kept_rows(fit) if data is None else Table(data, keep=2**26, **{**reading_of(fit), **reading}).rows
     if rows is None or rows.stride > 1:
         raise SettingError(
             "split: the rows are needed, and only a part of them or their moments are known: give data=… with all rows."
@@ -208,7 +195,7 @@ def _on_other_half(
     X = rows.values
     mixed = np.random.default_rng(seed).permutation(len(X))
     first, second = (Table.of_rows(fit.names, X[half], fit.moments) for half in (mixed[::2], mixed[1::2]))
-    learned = Fit.learned(first, fit.recipe)
+    learned = Fit.learned(first, fit.method_settings)
     return _tested(learned.graph, None, second.moments, level, compare, seed)
 
 

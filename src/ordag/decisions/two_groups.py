@@ -22,12 +22,14 @@ FEW = 5
 
 
 class TwoGroups(NamedTuple):
-    """The moments of two groups of rows, what each is called, and the columns left out because they never change within any group."""
+    """The moments of two groups of rows, what each is called, the columns left out because they never change within any group, and how
+    many rows of the table were left out for missing values."""
 
     before: Moments
     after: Moments
     names: tuple[str, str]
     left_out: list[str]
+    dropped: int
 
 
 def two_groups(data: Any, by: str, values: Sequence[Any] | None, **reading: Any) -> TwoGroups:
@@ -76,7 +78,7 @@ def two_groups(data: Any, by: str, values: Sequence[Any] | None, **reading: Any)
             f"values: {chosen[0]} and {chosen[1]} share rows, those of {quoted([labels[c] for c in sorted(both)], 4)}."
         )
     first, second = (of_conditions(moments, group) for group in groups)
-    return TwoGroups(first, second, (f"{shown(by)} {chosen[0]}", f"{shown(by)} {chosen[1]}"), left_out)
+    return TwoGroups(first, second, (f"{shown(by)} {chosen[0]}", f"{shown(by)} {chosen[1]}"), left_out, moments.dropped)
 
 
 def _two_of(labels: list[str], by: str) -> list[str]:

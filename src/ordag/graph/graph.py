@@ -258,10 +258,7 @@ class Graph:
 
         edges = edge_list(self, weights)
         pairs = (*edges.directed, *edges.undirected)
-        columns: dict[str, Any] = {
-            "source": [source for source, _ in pairs],
-            "target": [target for _, target in pairs],
-        }
+        columns: dict[str, Any] = {"source": [source for source, _ in pairs], "target": [target for _, target in pairs]}
         if weights is not None:
             columns["weight"] = [edges.weights.get(edge, np.nan) for edge in edges.directed]
             columns["weight"] += [np.nan] * len(edges.undirected)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ordag.common.arrays import Mask
+from ordag.common.arrays import Indices, Mask
 from ordag.common.words import shown
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.graph import Graph, arrow, line
@@ -41,6 +41,16 @@ class Constraints:
     def barred(self) -> Mask:
         """Pairs that may not be adjacent; symmetric, the diagonal included."""
         return ~(self.allowed | self.allowed.T)
+
+    @cached_property
+    def against(self) -> Mask:
+        """Directions that an edge cannot have."""
+        return ~self.allowed | self.required.T | self.before.T
+
+    def ordered(self, order: Indices) -> Constraints:
+        """Return the same for the columns in another order."""
+        at, names = np.ix_(order, order), tuple(self.names[j] for j in order.tolist())
+        return Constraints(names, self.allowed[at], self.required[at], self.before[at], self.record)
 
     @cached_property
     def fixed(self) -> Mask:

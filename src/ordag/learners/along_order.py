@@ -48,7 +48,7 @@ class SelectedParents(Result):
         return Unjoined(order[earlier], order[later], weight)
 
     def level(self, found: Found) -> Level:
-        rule = found.recipe.edge_rule
+        rule = found.method_settings.edge_rule
         tested = rule["rule"] == "test"
         alpha = rule["alpha"] if tested else None
         known = math.nan if alpha is not None else self.selection.level
@@ -65,7 +65,7 @@ class SelectedParents(Result):
 
     def remarks(self, found: Found) -> Iterator[str]:
         """Yield a warning where many of the edges are expected to be false."""
-        selection, rule = self.selection, found.recipe.edge_rule
+        selection, rule = self.selection, found.method_settings.edge_rule
         count = selection.edge_count
         if rule.get("correction", "none") != "none" or not selection.expected_false > 0.1 * max(count, 1):
             return

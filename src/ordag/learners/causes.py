@@ -115,8 +115,10 @@ def within_all(moments: Moments, categories: Categories) -> Moments:
     """Return the moments of the variables within all categories."""
     every = range(len(categories.names))
     n = categories.n - len(categories.columns(every))
-    held = (*moments.adjusted_for, *categories.root.covariates)
-    return Moments(n, moments.mean, moments.names, R=categories.left(every), rows=moments.rows, adjusted_for=held)
+    adjusted_for = (*moments.adjusted_for, *categories.root.covariates)
+    return Moments(
+        n, moments.mean, moments.names, R=categories.left(every), rows=moments.rows, adjusted_for=adjusted_for
+    )
 
 
 def free_rules(categories: Categories) -> CauseRules:

@@ -216,26 +216,27 @@ def cvs(
     if ordering.factor is None and (settings.parents != "test" or (settings.test is not None and rows is None)):
         ordering = _with_all_regressions(ordering, settings)
     table.announce("choosing parents")
-    selection = select(
-        ordering,
-        rows=rows,
-        rule=settings.parents,
-        alpha=settings.alpha,
-        test=settings.test,
-        correction=settings.correction,
-        allowed=None if known is None else known.allowed,
-        required=None if known is None else known.required,
-    )
-    moments = ordering.moments
+    warnings = (*ordering.warnings, *_not_compared(ordering, settings))
+    return _along(ordering, settings, known, rows=rows, test=settings.test, ordering=ordering, warnings=warnings)
+
+
+def _along(
+    order: Ordering,
+    settings: CvsSettings,
+    known: Constraints | None,
+    *,
+    rows: Array | None = None,
+    test: str | Test | RowTest | None = None,
+    **found: Any,
+) -> Found:
+    """Choose the parents of every variable along an order; `found` is what else is known of the graph."""
+    allowed, required = (None, None) if known is None else (known.allowed, known.required)
+    rule: dict[str, Any] = {"rule": settings.parents, "alpha": settings.alpha, "correction": settings.correction}
+    selection = select(order, rows=rows, test=test, allowed=allowed, required=required, **rule)
     later, earlier = selection.edges
-    return Found(
-        recipe=settings,
-        moments=moments,
-        graph=Dag.known_acyclic_edges(moments.names, ordering.order[earlier], ordering.order[later]),
-        result=SelectedParents(selection),
-        ordering=ordering,
-        warnings=(*ordering.warnings, *_not_compared(ordering, settings)),
-    )
+    graph = Dag.known_acyclic_edges(order.moments.names, order.order[earlier], order.order[later])
+    result = SelectedParents(selection)
+    return Found(method_settings=settings, moments=order.moments, graph=graph, result=result, **found)
 
 
 def _with_causes(table: Table, settings: CvsSettings, known: Constraints | None, rules: CauseRules | None) -> Found:
@@ -275,23 +276,8 @@ def _with_experiments(table: Table, settings: CvsSettings, known: Constraints | 
     order, p_values = experiment_order(equations, test, None if known is None else known.before)
     unknown = np.full(moments.p, math.nan)
     tested = Ordering.by_steps(Steps(order, unknown, unknown, unknown, (), p_values), moments, "forward")
-    selection = select(
-        tested,
-        alpha=settings.alpha,
-        correction=settings.correction,
-        allowed=None if known is None else known.allowed,
-        required=None if known is None else known.required,
-    )
-    later, earlier = selection.edges
-    return Found(
-        recipe=settings,
-        moments=moments,
-        graph=Dag.known_acyclic_edges(moments.names, order[earlier], order[later]),
-        result=SelectedParents(selection),
-        plain_order=tuple(order.tolist()),
-        equations=equations,
-        warnings=tuple(equations.remarks),
-    )
+    column_order, remarks = tuple(order.tolist()), tuple(equations.remarks)
+    return _along(tested, settings, known, plain_order=column_order, equations=equations, warnings=remarks)
 
 
 def _not_compared(ordering: Ordering, settings: CvsSettings) -> list[str]:
@@ -376,7 +362,7 @@ def _sparse(ordering: Ordering, settings: CvsSettings, known: Constraints | None
         warnings.append(few_rows_sentence(moments.n, moments.p, settings.alpha))
     test = ArrowTest(settings.test, rows)
     return Found(
-        recipe=settings,
+        method_settings=settings,
         moments=moments,
         graph=sparse_graph(ordering, settings.alpha, known, test),
         ordering=ordering,

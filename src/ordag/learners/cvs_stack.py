@@ -30,18 +30,18 @@ class Graphs(NamedTuple):
     sound: Mask
 
 
-def stackable(recipe: MethodSettings, n: int, p: int) -> TypeGuard[CvsSettings]:
+def stackable(settings: MethodSettings, n: int, p: int) -> TypeGuard[CvsSettings]:
     """Return whether these settings can be learned with from many tables of n rows and p columns at once."""
     return (
-        isinstance(recipe, CvsSettings)
+        isinstance(settings, CvsSettings)
         and p <= MOST_COLUMNS
         and n >= least_squares_rows(p)
-        and recipe.variance in (None, "least-squares")
-        and not recipe.split
-        and not recipe.needs_rows
-        and (recipe.parents, recipe.direction) == ("test", "forward")
-        and recipe.knowledge is None
-        and recipe.min_effect is None
+        and settings.variance in (None, "least-squares")
+        and not settings.split
+        and not settings.needs_rows
+        and (settings.parents, settings.direction) == ("test", "forward")
+        and settings.knowledge is None
+        and settings.min_effect is None
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ordag.common.arrays import Array
 from ordag.data.equations import Equations
@@ -33,6 +33,9 @@ from ordag.parents.selection import Selection
 
 AnyFound = TypeVar("AnyFound", bound="Found")
 
+RENAMED = {"recipe": "method_settings", "places": "column_order"}
+"""Attributes that fits had, and what they are called now."""
+
 
 @dataclass(frozen=True)
 class LeftOut:
@@ -53,7 +56,7 @@ class LeftOut:
 class Found:
     """A learned graph, and what the method has beside it.
 
-    recipe: the settings of the method; `learn_from(table, recipe)` learns in the same way from another table.
+    method_settings: the settings of the method, as an object; `learn_from` learns with them in the same way from another table.
     result: what the method knows beside the graph.
     ordering: an ordering. plain_order: the column numbers of an order without variances.
     score: that of the graph, where a search had one. posterior: where probabilities of arrows come from.
@@ -68,7 +71,7 @@ class Found:
     optimum: the graph of the best score, where the graph is the one that the probabilities of arrows speak for.
     """
 
-    recipe: MethodSettings
+    method_settings: MethodSettings
     moments: Moments
     graph: Dag | Cpdag
     result: Result = GRAPH_ALONE
@@ -90,6 +93,13 @@ class Found:
     causes: FoundCauses | None = None
     between: Found | None = None
 
+    if not TYPE_CHECKING:  # it would hide misspelled names
+
+        def __getattr__(self, name: str) -> Any:
+            if name in RENAMED:
+                raise AttributeError(f"fit.{name} is now fit.{RENAMED[name]}.")
+            return super().__getattribute__(name)
+
     @cached_property
     def fitted_equations(self) -> Equations | None:
         """The moments that each variable's equation is fitted to, where they are not `moments`."""
@@ -102,8 +112,14 @@ class Found:
             return self
         _ = self.probabilities  # from the rows themselves, before others are here
         categories = self.causes.categories
-        recipe = replace(self.recipe, knowledge=without_names(self.recipe.knowledge, self.causes.names))
-        known: dict[str, Any] = {"moments": within_all(self.moments, categories), "profile": None, "recipe": recipe}
+        settings = replace(
+            self.method_settings, knowledge=without_names(self.method_settings.knowledge, self.causes.names)
+        )
+        known: dict[str, Any] = {
+            "moments": within_all(self.moments, categories),
+            "profile": None,
+            "method_settings": settings,
+        }
         if self.profile is not None and self.profile.labels is not None and self.profile.labels.causes is not None:
             explained = Adjustment.of(categories.root)
             rows = self.profile.rows - (self.profile.labels.causes - explained.centre) @ explained.B
@@ -118,12 +134,12 @@ class Found:
     @property
     def method(self) -> str:
         """The name of the method."""
-        return self.recipe.name
+        return self.method_settings.name
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:
         """All settings of the method, in plain values."""
-        return self.recipe.plain()
+        return self.method_settings.plain()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -94,7 +94,7 @@ AUTO = ("auto", *METHODS)
 WITH_CAUSES = ("pooled", "cvs")
 """Methods that take categories as causes."""
 
-POOLED_UP_TO, POOLED_WITH_FEW_ROWS = 5000, 200
+POOLED_UP_TO, POOLED_WITH_FEW_ROWS = 7000, 200
 """Variables up to which `auto` takes the pooled search, which then takes minutes and 4 GB, and with too few rows for regressions on
 all of them."""
 
@@ -131,7 +131,7 @@ def check_settings(method: str, settings: Mapping[str, Any]) -> None:
     _settled(method, 0, pooled_rows(0), settings)
 
 
-def recipe_for(table: Table, method: str, settings: Mapping[str, Any]) -> MethodSettings:
+def settings_for(table: Table, method: str, settings: Mapping[str, Any]) -> MethodSettings:
     """Return the settings of the named method, or of the one that "auto" chooses for this table and these settings."""
     n = table.needing(few_rows).n if method == "auto" else 0
     name, given = _settled(method, len(table.names), n, settings)
@@ -186,31 +186,31 @@ def _settled(method: str, p: int, n: int, given: Mapping[str, Any]) -> tuple[str
     )
 
 
-def learn_from(table: Table, recipe: MethodSettings) -> Found:
+def learn_from(table: Table, settings: MethodSettings) -> Found:
     """Learn by a method, leave out edges of small effect, and verify the constraints."""
-    knowledge = recipe.knowledge if isinstance(recipe.knowledge, Knowledge) else None
+    knowledge = settings.knowledge if isinstance(settings.knowledge, Knowledge) else None
     causes = table.cause_names
-    if causes and recipe.name not in WITH_CAUSES:
+    if causes and settings.name not in WITH_CAUSES:
         raise DataError(
-            f"method={recipe.name!r} takes no categories as causes: hold {listed(causes)} fixed instead (adjust, --adjust), or take "
+            f"method={settings.name!r} takes no categories as causes: hold {listed(causes)} fixed instead (adjust, --adjust), or take "
             f"{' or '.join(f'method={name!r}' for name in WITH_CAUSES)}.",
             ["cause"],
         )
     known, rules = rules_of(knowledge, table.names, causes)
-    if recipe.least_rows is not None:
-        table.needing(recipe.least_rows)
-    if not recipe.takes_experiments and table.has_experiments:
+    if settings.least_rows is not None:
+        table.needing(settings.least_rows)
+    if not settings.takes_experiments and table.has_experiments:
         able = [name for name, method in METHODS.items() if method.settings.takes_experiments]
         raise DataError(
-            f"{recipe.name} takes all rows for every variable, also those in which it was acted on: learn from experiments with "
+            f"{settings.name} takes all rows for every variable, also those in which it was acted on: learn from experiments with "
             f"{' or '.join(f'method={name!r} (--method {name})' for name in able)}.",
             ["experiment"],
         )
     allowed = known
     if table.series is not None and table.series.lags:
-        check_method(recipe.name, getattr(recipe, "orient_by_order", None))
+        check_method(settings.name, getattr(settings, "orient_by_order", None))
         allowed = within_time(table.series, known, table.names)
-    found = METHODS[recipe.name].search(table, recipe, allowed, *([rules] if causes else []))
+    found = METHODS[settings.name].search(table, settings, allowed, *([rules] if causes else []))
     made: dict[str, Any] = {
         "profile": table.profile,
         "transform": table.transform,
@@ -218,18 +218,18 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
         "columns": table.columns,
     }
     found = replace(found, known=known, series=table.series, **made)
-    found = replace(found, warnings=(*table.remarks, *_left_out(table, recipe), *found.warnings))
-    found = recipe.finished(found)
-    if recipe.min_effect:
-        found = without_small_effects(found, recipe.min_effect)
+    found = replace(found, warnings=(*table.remarks, *_left_out(table, settings), *found.warnings))
+    found = settings.finished(found)
+    if settings.min_effect:
+        found = without_small_effects(found, settings.min_effect)
     if known is not None:
         verify(found.graph, known)
     return found
 
 
-def _left_out(table: Table, recipe: MethodSettings) -> list[str]:
+def _left_out(table: Table, settings: MethodSettings) -> list[str]:
     """Warn that a method on rows uses the complete ones only, while other parts use all."""
-    rows = table.rows if recipe.needs_rows and table.missing in ("auto", "em") else None
+    rows = table.rows if settings.needs_rows and table.missing in ("auto", "em") else None
     if rows is None or table.source is None:
         return []
     X = table.source.array

@@ -171,10 +171,7 @@ class Effects:
     def table(self) -> pd.DataFrame:
         """One row for each pair with a path in the learned graph: source, target, estimate, std_error, low, high."""
         source, target = np.nonzero(self.path_found)
-        columns: dict[str, Any] = {
-            "source": [self.names[i] for i in source],
-            "target": [self.names[j] for j in target],
-        }
+        columns: dict[str, Any] = {"source": [self.names[i] for i in source], "target": [self.names[j] for j in target]}
         for name in ("estimate", "std_error", "low", "high"):
             columns[name] = getattr(self, name)[source, target]
         return frame(columns)

@@ -54,11 +54,7 @@ class LinearSEM:
     dag: Dag  # an arrow wherever B is not zero
 
     def __init__(
-        self,
-        B: ArrayLike,
-        omega: ArrayLike = 1.0,
-        intercept: ArrayLike = 0.0,
-        names: Sequence[str] | None = None,
+        self, B: ArrayLike, omega: ArrayLike = 1.0, intercept: ArrayLike = 0.0, names: Sequence[str] | None = None
     ) -> None:
         matrix = _frozen(B, "B")
         p = len(matrix) if matrix.ndim else 0

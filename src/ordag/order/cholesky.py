@@ -41,11 +41,7 @@ class Pivots(NamedTuple):
 
 
 def minimum_pivot(
-    gram: Array,
-    before: Mask | None = None,
-    *,
-    out: Array | None = None,
-    progress: Callable[[int], None] | None = None,
+    gram: Array, before: Mask | None = None, *, out: Array | None = None, progress: Callable[[int], None] | None = None
 ) -> Pivots:
     r"""Factorise `gram` by smallest remaining diagonal entry, as far as its digits go.
 
@@ -126,12 +122,7 @@ def _exchange(left: Array, picks: list[int]) -> tuple[Array, Indices]:
 
 
 def _panel(
-    A: Array,
-    remaining: Array,
-    limit: Array,
-    steps: int,
-    columns: Indices,
-    queue: Queue | None,
+    A: Array, remaining: Array, limit: Array, steps: int, columns: Indices, queue: Queue | None
 ) -> tuple[Array, list[int], list[float]]:
     """Choose up to `steps` pivots without writing to A, and update `remaining` (infinite where chosen).
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ordag.common.arrays import Array, Mask
+from ordag.common.linalg import singular_root
 from ordag.data.table import Table
 from ordag.order.ordering import Ordering, Queue, Rule, Steps, least, progress_of
 from ordag.order.sparse import few_rows
@@ -37,7 +38,7 @@ def lasso_forward(
     """
     p = len(S)
     scale = np.sqrt(S.diagonal())
-    root = _root(S / np.outer(scale, scale))
+    root = singular_root(S / np.outer(scale, scale))
     penalty = math.sqrt(2.0 * math.log(max(p, 2)) / n)
     order: list[int] = []
     waiting = np.arange(p)
@@ -84,12 +85,6 @@ def scaled_lasso(C: Array, J: Array, penalty: float, weights: Array, sigma: Arra
         if (np.abs(sigma - last) <= CONVERGED * last).all():
             break
     return weights, sigma
-
-
-def _root(correlations: Array) -> Array:
-    """Return a matrix A with AᵀA = correlations, which need not have full rank."""
-    values, vectors = np.linalg.eigh(correlations)
-    return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
 
 
 def _find(table: Table, before: Mask | None) -> Ordering:

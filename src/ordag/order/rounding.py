@@ -18,7 +18,7 @@ from ordag.common.linalg import EPSILON, lengths, triangle
 from ordag.common.words import collinear, counted, joined, shown
 from ordag.data.moments import Moments
 from ordag.data.reading import without
-from ordag.data.roles import WIDEST_RELATION
+from ordag.data.relations import WIDEST_RELATION
 from ordag.errors import CollinearError, PrecisionError
 from ordag.order.cholesky import Pivots
 from ordag.order.factor import Factor

@@ -163,11 +163,7 @@ def seconds(task: Task) -> float:
     return {"figure1": 0.01, "regions": 1.0, "counterexample": 0.01}.get(task.design, 2.5e-3 * task.p)
 
 
-PARTS: dict[str, Callable[[Task], Rows]] = {
-    "figure1": bivariate,
-    "regions": regions,
-    "counterexample": counterexample,
-}
+PARTS: dict[str, Callable[[Task], Rows]] = {"figure1": bivariate, "regions": regions, "counterexample": counterexample}
 """The parts other than random models, by the design of their task."""
 
 SECTION2 = Experiment(

@@ -14,15 +14,7 @@ from scipy.special import ndtr
 from ordag.common.arrays import Array, Indices, Mask
 from ordag.order.factor import Factor
 from ordag.order.ordering import Ordering
-from ordag.parents.tests import (
-    CRITICAL,
-    Test,
-    conditioned_on,
-    correlations_of,
-    p_values,
-    partial_correlations,
-    slabs,
-)
+from ordag.parents.tests import CRITICAL, Test, conditioned_on, correlations_of, p_values, partial_correlations, slabs
 
 Edges: TypeAlias = tuple[Indices, Indices]
 """(later, earlier) positions of joined pairs."""

@@ -67,11 +67,7 @@ CRITICAL: dict[Test, Callable[[float, int, Array], Array]] = {
 }
 """The least |r| with a p-value of alpha, for tests that have a formula: p − 1 thresholds instead of p² p-values."""
 
-TESTS: dict[str, Test] = {
-    "fisher-z": fisher_z,
-    "t": student_t,
-    "mutual-information": mutual_information,
-}
+TESTS: dict[str, Test] = {"fisher-z": fisher_z, "t": student_t, "mutual-information": mutual_information}
 
 
 def named_test(test: Any) -> Test:

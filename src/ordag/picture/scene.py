@@ -218,14 +218,7 @@ def _overlap(a: Box, b: Box) -> bool:
 
 
 def name_box(
-    name: str,
-    label: str,
-    x: float,
-    y: float,
-    width: float,
-    height: float,
-    faded: bool = False,
-    category: bool = False,
+    name: str, label: str, x: float, y: float, width: float, height: float, faded: bool = False, category: bool = False
 ) -> tuple[Box, Word]:
     """Return the rounded box of a variable around (x, y), or the round and dashed one of a category, and its label."""
     full = shown(name)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ordag.common.arrays import Array, Indices
-from ordag.common.linalg import triangle, wishart_root
+from ordag.common.linalg import group_means, triangle, wishart_root
 from ordag.data.covariates import Condition, Root
 from ordag.data.labels import RowLabels, Units, units_of
 from ordag.data.moments import Moments
@@ -54,11 +54,11 @@ class LabelledResampler:
         rows = [every] if condition is None else [every[condition == c] for c in range(len(self.base.conditions))]
         whole = Root(self.base.n, self.base.mean, self.base.R, rows=self.base.rows)
         roots = [whole] if condition is None else [one.root for one in self.base.conditions]
-        places = [
+        rows_of = [
             np.zeros(len(own), np.intp) if cluster is None else np.unique(cluster[own], return_inverse=True)[1]
             for own in rows
         ]
-        return [(own, place.reshape(-1), root) for own, place, root in zip(rows, places, roots, strict=True)]
+        return [(own, place.reshape(-1), root) for own, place, root in zip(rows, rows_of, roots, strict=True)]
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
         return self.weighted(self._units.counts(np.random.default_rng(seed)))
@@ -74,7 +74,7 @@ class LabelledResampler:
         total, before = w.sum(), usual.sum()
         if not total > 0.0:
             raise CollinearError("The sample has no row of one of the conditions.")
-        centred = X - _means(X, place, w)[place]
+        centred = X - group_means(X, place, w, np.maximum(np.bincount(place, w), 1e-300))[place]
         worth = before / np.square(usual).sum() if self.labels.weight is not None else 1.0
         R = triangle(centred * np.sqrt(w * worth * before / total)[:, None])
         mean = root.mean + w @ X / total - usual @ X / before
@@ -98,11 +98,6 @@ def _drawn(root: Root, random: np.random.Generator) -> Root:
         return root._replace(groups=None)
     mean = root.mean + random.standard_normal(p) @ root.R / np.sqrt(n * (n - 1.0))
     return root._replace(R=triangle(wishart_root(n, p, random) @ root.R / np.sqrt(n - 1.0)), mean=mean, groups=None)
-
-
-def _means(X: Array, place: Indices, w: Array) -> Array:
-    totals = np.maximum(np.bincount(place, w), 1e-300)
-    return np.stack([np.bincount(place, w * column) for column in X.T], axis=1) / totals[:, None]
 
 
 def _together(base: Moments, roots: Sequence[Root]) -> Moments:

@@ -59,7 +59,7 @@ class Job:
 
     resampler: Resampler
     root: np.random.SeedSequence
-    recipe: MethodSettings
+    method_settings: MethodSettings
     keep: Keep = "effects"
 
     def run(self, numbers: Sequence[int]) -> list[Replicate]:
@@ -71,13 +71,13 @@ class Job:
 
     def _together(self, numbers: Sequence[int]) -> list[Replicate]:
         """Return these replicates, with the orders and tests of all computed together where settings and samples allow that."""
-        recipe = self.recipe
+        settings = self.method_settings
         drawn: list[Moments | Replicate] = [self._drawn(number) for number in numbers]
         samples = [one for one in drawn if isinstance(one, Moments)]
         n, p = samples[0].n if samples else 0, self.resampler.base.p
-        if not all(_is_plain(one) and one.n == n for one in samples) or not stackable(recipe, n, p):
+        if not all(_is_plain(one) and one.n == n for one in samples) or not stackable(settings, n, p):
             return [self._one(number, one) for number, one in zip(numbers, drawn, strict=True)]
-        graphs = cvs_stack(np.stack([one.R for one in samples]), n, recipe)
+        graphs = cvs_stack(np.stack([one.R for one in samples]), n, settings)
         learned = iter(zip(graphs.order, graphs.adjacency, graphs.sound, strict=True))
         found = []
         for number, one in zip(numbers, drawn, strict=True):
@@ -95,7 +95,9 @@ class Job:
             return failed(error)
 
     def _table(self, moments: Moments, seed: np.random.SeedSequence) -> Table:
-        if not (self.recipe.needs_rows and isinstance(self.resampler, PlainRowResampler | GaussianRowResampler)):
+        if not (
+            self.method_settings.needs_rows and isinstance(self.resampler, PlainRowResampler | GaussianRowResampler)
+        ):
             return Table(moments)
         return Table.of_rows(moments.names, self.resampler.rows(seed))
 
@@ -111,9 +113,9 @@ class Job:
         if isinstance(moments, Replicate):
             return moments
         seed = child(self.root, number)
-        recipe = self.recipe.reseeded(np.random.default_rng(seed.spawn(1)[0]))
+        settings = self.method_settings.reseeded(np.random.default_rng(seed.spawn(1)[0]))
         try:
-            found = learn_from(self._table(moments, seed), recipe)
+            found = learn_from(self._table(moments, seed), settings)
             sem = None if self.keep == "graph" else found.sem
             undecided = found.ordering is not None and bool(found.ordering.undecided)
             kept = summarise(found.graph, sem, found.column_order, self.keep, undecided)

@@ -12,7 +12,8 @@ from ordag.common.words import counted, harmless, joined, number, shell_word, sh
 from ordag.data.holes import Holes
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
-from ordag.data.roles import MOST_LEVELS, ColumnRole, Glance, counts_between, glance_at_numbers
+from ordag.data.roles import ColumnRole, Glance, counts_between, glance_at_numbers
+from ordag.data.set_aside import MOST_LEVELS
 
 MOST_DRAWN = 400
 """Columns up to which there are histograms."""
@@ -69,7 +70,11 @@ def _entry(one: ColumnRole, j: int | None, moments: Moments, profile: Profile | 
         "most": None if glance is None else _plain(glance.most),
         "counts": [] if glance is None else list(glance.counts),
         "levels": [] if glance is None else [[harmless(text), rows] for text, rows in glance.levels],
-        "missing": None if glance is None else glance.missing,
+        "missing": None
+        if glance is None
+        else 0
+        if one.role == "experiment"
+        else glance.missing,  # empty: nothing was acted on
         "rows": None if glance is None else glance.rows,
         "remark": harmless("; ".join(part.remark for part in said)),
         "typed": [harmless(part.typed) for part in said if part.typed],

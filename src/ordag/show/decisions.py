@@ -22,7 +22,7 @@ from ordag.decisions.joint_effects import JointEffect
 from ordag.decisions.possible_effects import PossibleEffects
 from ordag.decisions.tested_graph import GraphTest, claim
 from ordag.model.effects import Effect
-from ordag.show.screen import Column, as_text, print_head, print_rest, say, section, show_table
+from ordag.show.screen import Column, as_text, print_head, print_rest, say, section, show_table, written
 
 MOST_ROWS = 20
 """Rows of a table on a terminal."""
@@ -86,7 +86,7 @@ def _(answer: GraphTest, console: Console, description: str) -> None:
 @print_decision.register
 def _(answer: Effect | GroupEffect | JointEffect | PossibleEffects, console: Console, description: str) -> None:
     for line in str(answer).splitlines():
-        say(console, line.lstrip(), "  " if line.startswith("  ") else "")
+        say(console, written(console, line.lstrip()), "  " if line.startswith("  ") else "")
 
 
 @print_decision.register
@@ -268,11 +268,11 @@ def _spans(columns: Mapping[str, Sequence[Any]]) -> list[str]:
 def _verdict(console: Console, sentence: str, light: str = "") -> None:
     console.print()
     console.print(Text("Answer" if not light else "Verdict", style=f"bold {light}".strip()))
-    say(console, harmless(sentence), "  ")
+    say(console, written(console, sentence), "  ")
 
 
 def _notes(console: Console, notes: list[str]) -> None:
     if notes:
         console.print()
     for note in notes:
-        say(console, harmless(note), style="dim")
+        say(console, written(console, note), style="dim")

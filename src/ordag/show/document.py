@@ -15,22 +15,13 @@ from ordag.common.arrays import Array
 from ordag.common.plain import plain
 from ordag.common.words import about, counted, harmless, shown
 from ordag.comparison import Comparison, Outcome, gaussian_bic
-from ordag.data.roles import set_aside_sentence
+from ordag.data.set_aside import set_aside_sentence
 from ordag.graph.cpdag import Cpdag
+from ordag.show.cells import differences, legend
 from ordag.show.charts import Chart, charts, histograms
 from ordag.show.columns import columns_of, holes_map
 from ordag.show.provenance import Origin, provenance
-from ordag.show.text import (
-    EARLIER,
-    differences,
-    heading,
-    headline,
-    legend,
-    notes,
-    open_directions,
-    order_title,
-    other_warnings,
-)
+from ordag.show.text import EARLIER, heading, headline, notes, open_directions, order_title, other_warnings
 from ordag.show.view import MOST_PAIRS, View
 
 if TYPE_CHECKING:
@@ -147,6 +138,8 @@ def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[st
         badge = "being weighed"
     elif not count:
         badge = "no edges"
+    elif fit.probabilities is not None and not fit.probabilities.settled:
+        badge = "not settled"
     elif verdict.expected is not None:
         badge = f"{about(verdict.expected.wrong)} wrong"
     elif verdict.tier is not None:

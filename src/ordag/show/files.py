@@ -24,8 +24,8 @@ def check_outputs(outputs: Sequence[Named], inputs: Sequence[Named] = ()) -> Non
     Files are compared, not names, so links are followed. A folder that is read may not hold an output. Standard input always counts as
     an input.
     """
-    places = [(name, path, check_writable(path)) for name, path in outputs]
-    for k, (name, path, place) in enumerate(places):
+    checked = [(name, path, check_writable(path)) for name, path in outputs]
+    for k, (name, path, place) in enumerate(checked):
         if _is_standard_input(place):
             raise OutputError(f"{name} {path} would overwrite the file on standard input: write to another file.")
         for other, read in inputs:
@@ -33,7 +33,7 @@ def check_outputs(outputs: Sequence[Named], inputs: Sequence[Named] = ()) -> Non
                 raise OutputError(
                     f"{name} {path} would overwrite {other} or a part of it, {read}: write to another file."
                 )
-        for other, _, taken in places[:k]:
+        for other, _, taken in checked[:k]:
             if _same(place, taken):
                 raise OutputError(f"{name} {path} is the file of {other} as well: give each output a file of its own.")
 

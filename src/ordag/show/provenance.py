@@ -79,7 +79,9 @@ def provenance(fit: Fit, origin: Origin) -> dict[str, Any]:
         "version": __version__,
         "python": python_call(fit, origin),
         "command": origin.command or command_line(fit, origin),
-        "knowledge": fit.recipe.knowledge.to_text() if isinstance(fit.recipe.knowledge, Knowledge) else None,
+        "knowledge": fit.method_settings.knowledge.to_text()
+        if isinstance(fit.method_settings.knowledge, Knowledge)
+        else None,
         "settings": [
             [name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
             for name, value in settings.items()
@@ -111,7 +113,7 @@ def python_call(fit: Fit, origin: Origin) -> str:
         before.append("data = …  # the table: a file, a data frame, an array")
     given = {"method": fit.method, **_changed_reading(fit, origin), **_changed_settings(fit), **_resampling(fit)}
     for name, value in given.items():
-        raw = getattr(fit.recipe, name, None)
+        raw = getattr(fit.method_settings, name, None)
         if isinstance(raw, Dag):
             words.append(f"{name}=ordag.Dag.from_edges({list(raw.nodes)!r}, {list(raw.directed)!r})")
         elif name == "seed" and not isinstance(value, int):
@@ -133,7 +135,7 @@ def command_line(fit: Fit, origin: Origin) -> str:
 
     Knowledge is read from `KNOWLEDGE_FILE`.
     """
-    known, unwritten = declared(type(fit.recipe)), []
+    known, unwritten = declared(type(fit.method_settings)), []
     words = ["ordag", "learn", "DATA" if origin.data is None else _file_argument(origin.data), "--method", fit.method]
     for name, value in _changed_reading(fit, origin).items():
         words += setting_words(name, value)
@@ -145,7 +147,7 @@ def command_line(fit: Fit, origin: Origin) -> str:
             words.append(option)
         elif name != "seed" or fit.support is None:
             text = ";".join(",".join(group) for group in value) if name == "groups" else str(value)
-            if typed is None or typed(text) != getattr(fit.recipe, name):
+            if typed is None or typed(text) != getattr(fit.method_settings, name):
                 unwritten.append(name)
             else:
                 words += [option, text]
@@ -177,8 +179,12 @@ def _changed_reading(fit: Fit, origin: Origin) -> dict[str, Any]:
 
 
 def _changed_settings(fit: Fit) -> dict[str, Any]:
-    defaults = {one.name: one.default for one in fields(fit.recipe)}
-    return {name: value for name, value in fit.recipe.plain().items() if getattr(fit.recipe, name) != defaults[name]}
+    defaults = {one.name: one.default for one in fields(fit.method_settings)}
+    return {
+        name: value
+        for name, value in fit.method_settings.plain().items()
+        if getattr(fit.method_settings, name) != defaults[name]
+    }
 
 
 def _resampling(fit: Fit) -> dict[str, Any]:

@@ -26,10 +26,11 @@ from ordag.comparison import Comparison
 from ordag.comparison import compare as compare_methods
 from ordag.errors import OutputError
 from ordag.graph.cpdag import Cpdag
+from ordag.show.cells import edge_cells, legend, lines_without_direction, margin
 from ordag.show.document import document
 from ordag.show.plots import drawing
 from ordag.show.provenance import Origin
-from ordag.show.text import edge_cells, heading, legend, lines_without_direction, margin, notes, order_title
+from ordag.show.text import heading, notes, order_title
 from ordag.show.view import View
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _why_unchecked(fit: Fit, check: bool | None) -> str:
     p = len(fit.names)
     if isinstance(fit.graph, Cpdag):
         return f"{fit.method} gives a class of graphs, which has no equations to check."
-    slow = fit.recipe.needs_rows and fit.settings.get("variance") not in QUICK_ESTIMATORS
+    slow = fit.method_settings.needs_rows and fit.settings.get("variance") not in QUICK_ESTIMATORS
     if check is None and (slow or p > MAX_CHECKED_VARIABLES):
         what = "learning again with these settings" if slow else f"checking {counted(p, 'variable')}"
         return f"The checks were skipped, because {what} takes long: ask for them with check=True (--check)."

@@ -16,7 +16,7 @@ from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.text import Text
 
-from ordag.common.words import shown
+from ordag.common.words import harmless, shown
 
 UNLIMITED = 1 << 20
 """Width of a file or pipe, in characters."""
@@ -27,10 +27,14 @@ LEAST_WIDTH = 10
 
 
 class Screen(Console):
-    """Standard output, as wide as the terminal or the environment variable COLUMNS; a file or pipe is unlimited."""
+    """Standard output, as wide as the terminal or the environment variable COLUMNS; a file or pipe is unlimited.
 
-    def __init__(self) -> None:
+    typed: how settings in a sentence are written here, such as `--adjust sex` for `adjust=['sex']`.
+    """
+
+    def __init__(self, typed: Callable[[str], str] = str) -> None:
         super().__init__(highlight=False, markup=False)
+        self.typed = typed
         if not self.is_terminal and not (self._environ.get("COLUMNS") or "").isdigit():
             self.width = UNLIMITED
 
@@ -93,6 +97,11 @@ def print_rest(console: Console, count: int, what: str, options: str = "--json")
     """Say how many more rows there are than were printed, and which option has them."""
     if count > 0:
         say(console, f"… and {count} more {what}: see {options}", "  ", style="dim")
+
+
+def written(console: Console, sentence: str) -> str:
+    """Return a sentence that is safe to show, with settings as they are written on this screen."""
+    return harmless(console.typed(sentence) if isinstance(console, Screen) else sentence)
 
 
 def say(console: Console, text: str | Text, indent: str = "", style: str = "") -> None:

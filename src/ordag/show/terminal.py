@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -13,28 +13,31 @@ from ordag.assess.verdict import TIERS, Verdict
 from ordag.checking import TITLES, Diagnosis
 from ordag.common.words import counted, harmless, number, shown
 from ordag.comparison import Comparison
-from ordag.data.roles import ColumnRole, few_values_sentence, set_aside_sentence
-from ordag.show.screen import Column, as_text, print_head, print_rest, say, section, show_table
-from ordag.show.text import (
+from ordag.data.roles import ColumnRole
+from ordag.data.set_aside import few_values_sentence, set_aside_sentence
+from ordag.show.cells import (
     arrows,
     differences,
     edge_cells,
     group_cells,
+    legend,
+    lines_without_direction,
+    margin,
+    present,
+    sources,
+    tied_with,
+)
+from ordag.show.screen import Column, as_text, print_head, print_rest, say, section, show_table, written
+from ordag.show.text import (
     heading,
     kinds_of_rows,
     left_out,
-    legend,
     levels_in_words,
-    lines_without_direction,
-    margin,
     order_title,
     other_units,
     other_warnings,
-    present,
     resampled,
     scored,
-    sources,
-    tied_with,
 )
 
 if TYPE_CHECKING:
@@ -61,15 +64,10 @@ NARROW = 60
 """Screen width in characters below which each finding is printed under its title instead of beside it."""
 
 
-def print_fit(
-    fit: Fit, console: Console, description: str = "", *, verbose: bool = False, typed: Callable[[str], str] = str
-) -> None:
-    """Print the order, the graph, the table of arrows, the verdict and the notes; if `verbose`, what the verdict rests on.
-
-    typed: how settings in a sentence are written here, such as `--adjust sex` for `adjust=['sex']`.
-    """
+def print_fit(fit: Fit, console: Console, description: str = "", *, verbose: bool = False) -> None:
+    """Print the order, the graph, the table of arrows, the verdict and the notes; if `verbose`, what the verdict rests on."""
     print_head(console, description, heading(fit))
-    _print_aside(fit.columns, console, typed)
+    _print_aside(fit.columns, console)
     for sentence in kinds_of_rows(fit):
         say(console, harmless(f"{sentence}."))
     if fit.order is not None:
@@ -92,9 +90,8 @@ def print_fit(
         _print_changes(fit.changes, console)
     console.print()
     print_verdict(fit.verdict, console, verbose=verbose)
-    few = typed(few_values_sentence(fit.columns))
     for sentence in (
-        few,
+        few_values_sentence(fit.columns),
         other_units(fit),
         fit.result.note(fit),
         scored(fit) if verbose else "",
@@ -102,9 +99,9 @@ def print_fit(
         resampled(fit),
     ):
         if sentence:
-            say(console, f"{harmless(sentence)}.", style="dim")
+            say(console, f"{written(console, sentence)}.", style="dim")
     for sentence in other_warnings(fit):
-        _warn(console, typed(sentence))
+        _warn(console, sentence)
 
 
 def print_verdict(verdict: Verdict, console: Console, *, verbose: bool = False) -> None:
@@ -113,17 +110,19 @@ def print_verdict(verdict: Verdict, console: Console, *, verbose: bool = False) 
     if verdict.tier is not None:
         title = Text.assemble(title, f" · {TIERS[verdict.tier]}")
     console.print(title)
-    say(console, harmless(verdict.sentence), "  ")
+    say(console, written(console, verdict.sentence), "  ")
     if verbose:
-        say(console, harmless(verdict.help), "  ", style="dim")
+        grounds = verdict.help
+        for caution in verdict.cautions:
+            if caution.sentence in verdict.sentence:  # said above
+                grounds = " ".join(grounds.replace(caution.sentence, "").split())
+        say(console, written(console, grounds), "  ", style="dim")
 
 
-def print_diagnosis(
-    diagnosis: Diagnosis, console: Console, description: str = "", *, typed: Callable[[str], str] = str
-) -> None:
-    """Print the verdict, then the findings from warnings to what is fine; `typed` as for `print_fit`."""
+def print_diagnosis(diagnosis: Diagnosis, console: Console, description: str = "") -> None:
+    """Print the verdict, then the findings from warnings to what is fine."""
     print_head(console, description, diagnosis.heading)
-    _print_aside(diagnosis.fit.columns, console, typed)
+    _print_aside(diagnosis.fit.columns, console)
     for sentence in kinds_of_rows(diagnosis.fit):
         say(console, harmless(f"{sentence}."))
     console.print()
@@ -135,23 +134,21 @@ def print_diagnosis(
         if console.width < NARROW:
             for finding in findings:
                 say(console, finding.title, "  ", style="cyan")
-                say(console, harmless(finding.sentence), "    ")
+                say(console, written(console, finding.sentence), "    ")
         else:
             titles = [finding.title.ljust(width) for finding in findings]
-            sentences = [harmless(finding.sentence) for finding in findings]
+            sentences = [written(console, finding.sentence) for finding in findings]
             show_table(console, [Column("", titles, style="cyan"), Column("", sentences, prose=True)])
     for sentence in other_warnings(diagnosis.fit):
         console.print()
-        _warn(console, typed(sentence))
+        _warn(console, sentence)
 
 
-def print_comparison(
-    comparison: Comparison, console: Console, description: str = "", *, typed: Callable[[str], str] = str
-) -> None:
-    """Print the methods, the pairs that they share, and the pairs on which they differ; `typed` as for `print_fit`."""
+def print_comparison(comparison: Comparison, console: Console, description: str = "") -> None:
+    """Print the methods, the pairs that they share, and the pairs on which they differ."""
     sizes = f"{counted(comparison.rows, 'row')} · {counted(len(comparison.names), 'variable')}"
     print_head(console, description, sizes)
-    _print_aside(next((one.fit.columns for one in comparison.outcomes if one.fit is not None), ()), console, typed)
+    _print_aside(next((one.fit.columns for one in comparison.outcomes if one.fit is not None), ()), console)
     console.print()
     cells = comparison.cells
     methods = []
@@ -169,7 +166,7 @@ def print_comparison(
             _warn(console, sentence)
         else:
             names = ", ".join(dict.fromkeys(methods_saying))
-            say(console, Text.assemble((f"{names}: ", "bold yellow"), harmless(sentence)))
+            say(console, Text.assemble((f"{names}: ", "bold yellow"), written(console, sentence)))
     if len(found) > 1:
         section(console, "Adjacent pairs in common")
         shared = comparison.shared
@@ -194,15 +191,15 @@ def fit_text(fit: Fit, width: int, *, verbose: bool = False) -> str:
     return as_text(lambda console: print_fit(fit, console, verbose=verbose), width)
 
 
-def _print_aside(columns: Sequence[ColumnRole], console: Console, typed: Callable[[str], str]) -> None:
+def _print_aside(columns: Sequence[ColumnRole], console: Console) -> None:
     """Print which columns were set aside, if any was."""
     sentence = set_aside_sentence(columns)
     if sentence:
-        say(console, harmless(f"{typed(sentence)}."))
+        say(console, f"{written(console, sentence)}.")
 
 
 def _warn(console: Console, sentence: str) -> None:
-    say(console, Text.assemble(("Warning ", "bold yellow"), harmless(sentence)))
+    say(console, Text.assemble(("Warning ", "bold yellow"), written(console, sentence)))
 
 
 def _print_levels(fit: Fit, console: Console) -> None:

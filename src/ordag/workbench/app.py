@@ -170,9 +170,7 @@ class _Stream(Response):
     media_type = "application/x-ndjson"
 
     def __init__(
-        self,
-        work: Callable[[AsyncProgress], Awaitable[Any]],
-        encoded: Callable[[Mapping[str, Any]], Awaitable[bytes]],
+        self, work: Callable[[AsyncProgress], Awaitable[Any]], encoded: Callable[[Mapping[str, Any]], Awaitable[bytes]]
     ) -> None:
         super().__init__()
         del self.headers["content-length"]

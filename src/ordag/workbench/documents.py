@@ -20,7 +20,7 @@ from ordag.graph.cpdag import Cpdag
 from ordag.model.effects import Effect, check_pair, effects_given_graph
 from ordag.show.document import document
 from ordag.show.provenance import Origin
-from ordag.total_effects import directed, pair_effect
+from ordag.total_effects import How, directed, pair_effect
 
 LEAST_PAIRS, PAIRS_EACH = 200, 5
 """Unjoined pairs in a document: so many, or so many for every variable. The report has all of them, to move a level over; the page
@@ -61,7 +61,7 @@ def is_pending(fit: Fit) -> bool:
     """Return whether parts of the document take time and are not known yet."""
     if not fit.result.is_complete(fit):
         return True
-    if "verdict" in vars(fit) or not fit.recipe.linear or fit.result.by_probabilities:
+    if "verdict" in vars(fit) or not fit.method_settings.linear or fit.result.by_probabilities:
         return False
     return fit.graph.edge_count > 0 and usual_count(fit) > 0
 
@@ -119,7 +119,7 @@ def _scale_sentence(before: Fit, after: Fit, changed: Mapping[str, NDArray[np.in
             "; logarithms can, as they bend the relations between columns." if logs else "."
         )
     else:
-        rests = after.recipe.rests_on
+        rests = after.method_settings.rests_on
     return f"{count} {rests}"
 
 
@@ -150,7 +150,7 @@ def effect_of(fit: Fit, cause: str, effect: str) -> dict[str, Any]:
     i, j = check_pair(cause, effect, fit.names)
     sem = directed(fit)
     weighed = fit.result.is_complete(fit) and fit.probabilities is not None
-    found = pair_effect(fit, cause, effect, LEVEL, "posterior" if weighed else "given-graph")
+    found = pair_effect(fit, cause, effect, How(LEVEL, "posterior" if weighed else "given-graph"))
     paths, count = _paths(sem.B, i, j)
     known = found if found.path_found else None
     return {

@@ -144,10 +144,7 @@ class _Process:
         except (EOFError, OSError):
             self.process.join(SECONDS_TO_END)
             status = self.process.exitcode
-            return (
-                "gone",
-                f"The worker process ended too early (status {status}): perhaps it took too much memory.",
-            )
+            return ("gone", f"The worker process ended too early (status {status}): perhaps it took too much memory.")
 
     def kill(self) -> None:
         with suppress(OSError, ValueError):

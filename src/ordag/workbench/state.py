@@ -16,14 +16,7 @@ from ordag.common.words import did_you_mean, quoted, shown
 from ordag.errors import ColumnError, SettingError
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.rules import KEYS
-from ordag.learners.methods import (
-    AUTO,
-    METHODS,
-    POOLED_UP_TO,
-    POOLED_WITH_FEW_ROWS,
-    check_settings,
-    settings_of,
-)
+from ordag.learners.methods import AUTO, METHODS, POOLED_UP_TO, POOLED_WITH_FEW_ROWS, check_settings, settings_of
 
 FORMAT, VERSION = "ordag-workbench", 1
 

@@ -50,13 +50,13 @@ FORM_TITLES = {
 def search(
     moments: Moments,
     profile: Profile | None,
-    recipe: MethodSettings,
+    settings: MethodSettings,
     series: Series | None = None,
     *,
     progress: Progress,
 ) -> Found:
     """Learn from moments and a sample of the rows, which may be in time."""
-    return learn_from(Table.of_moments(moments, profile, progress, series), recipe)
+    return learn_from(Table.of_moments(moments, profile, progress, series), settings)
 
 
 def learn_from_rows(call: Mapping[str, Any], *, progress: Progress) -> Fit:

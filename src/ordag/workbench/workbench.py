@@ -20,7 +20,7 @@ from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.learners.found import Found
-from ordag.learners.methods import METHODS, learn_from, recipe_for, settings_of, with_quick_warnings
+from ordag.learners.methods import METHODS, learn_from, settings_for, settings_of, with_quick_warnings
 from ordag.learners.settings import MethodSettings
 from ordag.show.columns import ROLES
 from ordag.show.provenance import Origin, command_line, python_call
@@ -80,12 +80,7 @@ class Question:
     @property
     def call(self) -> dict[str, Any]:
         """The keywords of `learn` that give this answer."""
-        return {
-            "data": self.opened.request.data,
-            "method": self.state.method,
-            **self._reading,
-            **self.state.keywords,
-        }
+        return {"data": self.opened.request.data, "method": self.state.method, **self._reading, **self.state.keywords}
 
     @property
     def _reading(self) -> dict[str, Any]:
@@ -175,14 +170,14 @@ class Workbench:
 
         def begin() -> tuple[Table, MethodSettings, Fit | None]:
             table = self.tables.changed(question.opened, state)
-            recipe = recipe_for(table, state.method, state.keywords)
-            return table, recipe, _fit(table, learn_from(table, recipe)) if _is_quick(table, recipe) else None
+            settings = settings_for(table, state.method, state.keywords)
+            return table, settings, _fit(table, learn_from(table, settings)) if _is_quick(table, settings) else None
 
-        table, recipe, fit = await self.in_thread(begin)
-        if fit is None and recipe.needs_rows:
+        table, settings, fit = await self.in_thread(begin)
+        if fit is None and settings.needs_rows:
             fit = await self._answers.run(tasks.learn_from_rows, question.call, progress=progress)
         elif fit is None:
-            given = table.moments, table.profile, recipe, table.series
+            given = table.moments, table.profile, settings, table.series
             found = await self._answers.run(tasks.search, *given, progress=progress)
             fit = await self.in_thread(partial(_fit, table, found))
         return self._keep(question, fit)
@@ -254,7 +249,7 @@ class Workbench:
         if kept is not None:
             return kept
         fit = await self.fit(question, progress)
-        seed = getattr(fit.recipe, "seed", 0)
+        seed = getattr(fit.method_settings, "seed", 0)
         call = {**question.call, "workers": 1, "replicates": replicates, "seed": seed}
         resampled = await self._jobs.run(tasks.resample, fit, call, progress=progress)
         return self._fits.put(key, resampled, _weight(resampled))
@@ -302,14 +297,14 @@ class Workbench:
         return f"{stem}{ending}", await self._answers.run(tasks.export, fit, form, question.origin)
 
 
-def _is_quick(table: Table, recipe: MethodSettings) -> bool:
+def _is_quick(table: Table, settings: MethodSettings) -> bool:
     """Return whether a thread may learn this: a search without a bound on its time needs a process, which can be stopped."""
     p = len(table.names)
-    if recipe.needs_rows:
+    if settings.needs_rows:
         return False
-    if recipe.is_bounded is None:
-        return p <= FEW_VARIABLES and not recipe.has_probabilities
-    return recipe.is_bounded and recipe.cost(p) <= QUICK_SECONDS
+    if settings.is_bounded is None:
+        return p <= FEW_VARIABLES and not settings.has_probabilities
+    return settings.is_bounded and settings.cost(p) <= QUICK_SECONDS
 
 
 def _fit(table: Table, found: Found) -> Fit:

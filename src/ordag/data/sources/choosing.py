@@ -12,23 +12,24 @@ from ordag.common.arrays import Array
 from ordag.common.words import counted
 from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
+from ordag.data.relations import Relation, follows_clock, relations
 from ordag.data.roles import (
     MOST_GLANCED,
     ORDERS_ROWS,
     REGULAR,
     ColumnRole,
     Glance,
-    Relation,
     Suspect,
-    follows_clock,
     glance_at_numbers,
-    relations,
     role_of_numbers,
     role_of_text,
 )
 from ordag.data.sentinels import among_columns, sentinels, without_codes
 from ordag.data.sources.columns import LONG, Kind, Look, check_columns, refuse_duplicates, refuse_kinds, select
-from ordag.errors import ColumnError
+from ordag.errors import ColumnError, CovarianceError
+
+FEWEST_CORRELATED = 3
+"""Columns from which on a symmetric table with 1 on its diagonal is a matrix of correlations."""
 
 
 @dataclass(frozen=True)
@@ -66,20 +67,21 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
     beside = [*reading.adjust, *reading.cause, *reading.row_columns.values()]
     out = {*reading.drop, *beside}
     left = [j for j, name in enumerate(names) if name not in out]
-    asked = {name for name, role in reading.role.items() if role == "variable"}
+    declared = {name for name, role in reading.role.items() if role == "variable"}
     if reading.columns is not None or reading.strict:
-        held = [None if kinds[j] is LONG else kinds[j] for j in left]  # those too long are named with their rows
-        chosen = select([names[j] for j in left], held, reading.columns, describe)
+        short_kinds = [None if kinds[j] is LONG else kinds[j] for j in left]  # those too long are named with their rows
+        chosen = select([names[j] for j in left], short_kinds, reading.columns, describe)
         positions = [left[k] for k in chosen]
         roles = [ColumnRole(name, "variable" if j in positions else "dropped") for j, name in enumerate(names)]
         suspects: list[Suspect] = []
     else:
         refuse_duplicates(names, left, describe)
         refuse_kinds(names, kinds, [j for j in left if _is_refused(names[j], kinds[j], reading)], describe)
+        _refuse_correlations(look, [j for j in left if kinds[j] is None and names[j].strip()], describe)
         found = [_role(look, j, reading) for j in range(len(names))]
-        roles, suspects = _without_useless(look, found, left, asked, reading)
+        roles, suspects = _without_useless(look, found, left, declared, reading)
         positions = [j for j in left if roles[j].is_variable]
-        roles = _asked_about(look, roles, positions, asked)
+        roles = _with_sentinels(look, roles, positions, declared)
     for name in reading.adjust:
         refuse_duplicates(names, [names.index(name)], describe)
         roles[names.index(name)] = ColumnRole(name, "covariate", is_number=kinds[names.index(name)] is None)
@@ -120,6 +122,19 @@ def _is_refused(name: str, kind: Kind | None, reading: Reading) -> bool:
     """Return whether a column can be neither used nor set aside unasked: bad cells, or text requested as a variable."""
     said = "category" if name in reading.category else reading.role.get(name)
     return kind is not None and (said == "variable" or (kind.role == "refused" and said is None))
+
+
+def _refuse_correlations(look: Look, numbers: Sequence[int], describe: str) -> None:
+    """Refuse a matrix of correlations, which is no table of rows; `numbers` are the positions of columns of numbers with a name."""
+    p = len(numbers)
+    if look.numbers is None or not look.whole or p < FEWEST_CORRELATED or len(look.numbers(numbers[0])) != p:
+        return
+    S = np.column_stack([look.numbers(j) for j in numbers])
+    if (S == S.T).all() and (np.diagonal(S) == 1.0).all() and (np.abs(S) <= 1.0).all():
+        raise CovarianceError(
+            f"{describe} is a matrix of correlations, not a table of rows: say how many rows it comes from. In Python "
+            "Moments.from_covariance(matrix, n) takes it; as text, a file with the number of rows, the names and the lower triangle."
+        )
 
 
 def _covariate(look: Look, j: int, reading: Reading) -> Covariate:
@@ -174,7 +189,7 @@ def _distinct(values: Array) -> Array:
 
 
 def _without_useless(
-    look: Look, found: list[ColumnRole], left: Sequence[int], asked: set[str], reading: Reading
+    look: Look, found: list[ColumnRole], left: Sequence[int], declared: set[str], reading: Reading
 ) -> tuple[list[ColumnRole], list[Suspect]]:
     """Set aside constants and columns that others make up; where later rows have to show it, or in one part of a table, suspect them."""
     roles, suspects = list(found), []
@@ -183,8 +198,8 @@ def _without_useless(
     for j in () if sure else constant:
         roles[j] = ColumnRole(found[j].name, "variable")
         suspects.append(Suspect(found[j]))
-    variables = _without_clocks(look, roles, [j for j in left if found[j].is_variable], asked)
-    for one in _relations(look, variables, asked):
+    variables = _without_clocks(look, roles, [j for j in left if found[j].is_variable], declared)
+    for one in _relations(look, variables, declared):
         j = variables[one.column]
         role = ColumnRole(look.names[j], "derived", one.words)
         if sure:
@@ -194,7 +209,7 @@ def _without_useless(
     return roles, [] if reading.part else suspects
 
 
-def _without_clocks(look: Look, roles: list[ColumnRole], variables: list[int], asked: set[str]) -> list[int]:
+def _without_clocks(look: Look, roles: list[ColumnRole], variables: list[int], declared: set[str]) -> list[int]:
     """Set aside variables that count the time as a column does that is set aside, such as year − 1931; return the others."""
     if look.numbers is None or not look.whole:
         return variables
@@ -202,7 +217,7 @@ def _without_clocks(look: Look, roles: list[ColumnRole], variables: list[int], a
     for j, one in enumerate(roles):
         if one.role != "time" or one.reason != REGULAR or look.kinds[j] is not None:
             continue
-        some = [k for k in variables if look.names[k] not in asked]
+        some = [k for k in variables if look.names[k] not in declared]
         names = [look.names[k] for k in some]
         clock = look.names[j], read(j)
         for k, words in follows_clock(names, lambda i, some=some: read(some[i]), clock).items():  # type: ignore[misc]
@@ -237,21 +252,21 @@ def _glanced(look: Look, roles: Sequence[ColumnRole]) -> list[ColumnRole]:
     return found
 
 
-def _asked_about(
-    look: Look, roles: Sequence[ColumnRole], positions: Sequence[int], asked: set[str]
+def _with_sentinels(
+    look: Look, roles: Sequence[ColumnRole], positions: Sequence[int], declared: set[str]
 ) -> list[ColumnRole]:
     """Return the roles with possible codes for missing values, for variables not requested by name."""
     if look.numbers is None:
         return list(roles)
     read, place = look.numbers, {look.names[j]: j for j in positions}
-    found = {name: some for name, j in place.items() if name not in asked and (some := sentinels(read(j)))}
+    found = {name: some for name, j in place.items() if name not in declared and (some := sentinels(read(j)))}
     told = among_columns(found, place, lambda name: read(place[name]))
     return [replace(one, sentinels=told[one.name]) if one.name in told else one for one in roles]
 
 
-def _relations(look: Look, variables: Sequence[int], asked: set[str]) -> list[Relation]:
+def _relations(look: Look, variables: Sequence[int], declared: set[str]) -> list[Relation]:
     if look.numbers is None or not variables:
         return []
     names = [look.names[j] for j in variables]
     read = look.numbers
-    return relations(names, lambda k: read(variables[k]), [name in asked for name in names])
+    return relations(names, lambda k: read(variables[k]), [name in declared for name in names])

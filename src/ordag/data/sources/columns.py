@@ -16,7 +16,8 @@ from ordag.common.checks import as_list, check_text, short
 from ordag.common.words import cut, did_you_mean, quoted, shown, typed
 from ordag.data.covariates import Covariate
 from ordag.data.reading import FEWEST_COLUMNS, Reading, without
-from ordag.data.roles import MOST_COMMON, MOST_LEVELS, Levels
+from ordag.data.roles import MOST_COMMON, Levels
+from ordag.data.set_aside import MOST_LEVELS
 from ordag.errors import ColumnError, PrecisionError, Remedy, SettingError
 
 LARGEST_EXACT = 2**53  # from here on float64 skips integers
@@ -237,15 +238,15 @@ def look_at(fields: Iterable[Any], first: Any, *, whole: bool) -> Look:
     kinds = [arrow_kind(field.type) for field in fields]
     if first is None:
         return Look([field.name for field in fields], kinds)
-    places = [first.schema.get_field_index(field.name) for field in fields]
-    for j, place in enumerate(places):
+    positions = [first.schema.get_field_index(field.name) for field in fields]
+    for j, place in enumerate(positions):
         if kinds[j] is None and _is_long(fields[j].type) and _beyond(first.column(place)):
             kinds[j] = LONG
     return Look(
         [field.name for field in fields],
         kinds,
-        lambda j: floats(_as_float64(first.column(places[j]))),
-        lambda j: levels_of(first.column(places[j])),
+        lambda j: floats(_as_float64(first.column(positions[j]))),
+        lambda j: levels_of(first.column(positions[j])),
         whole,
     )
 
@@ -279,7 +280,7 @@ def codes(column: Any, levels: Sequence[str]) -> Array:
 
     plain = pc.cast(column, column.type.value_type) if pa.types.is_dictionary(column.type) else column
     encoded = plain.dictionary_encode()
-    place, absent = _places(encoded.dictionary.to_pylist(), levels)
+    place, absent = _level_numbers(encoded.dictionary.to_pylist(), levels)
     numbers = np.array([*place, absent])
     at = pc.fill_null(encoded.indices, len(place)).to_numpy(zero_copy_only=False)
     return np.asarray(numbers[at.astype(np.intp)])
@@ -287,18 +288,18 @@ def codes(column: Any, levels: Sequence[str]) -> Array:
 
 def number_codes(column: Array, levels: Sequence[str]) -> Array:
     """Return `codes` of a column of numbers."""
-    values, places = np.unique(column, return_inverse=True)
-    return np.asarray(np.array(_places(values.tolist(), levels)[0], dtype=np.float64)[places.reshape(-1)])
+    values, positions = np.unique(column, return_inverse=True)
+    return np.asarray(np.array(_level_numbers(values.tolist(), levels)[0], dtype=np.float64)[positions.reshape(-1)])
 
 
-def _places(values: Sequence[Any], levels: Sequence[str]) -> tuple[list[float], float]:
+def _level_numbers(values: Sequence[Any], levels: Sequence[str]) -> tuple[list[float], float]:
     """Return the number of the level of every value, and that of a missing one; new levels go to the end of the list."""
     known = {level: k for k, level in enumerate(levels)}
     absent = 0.0 if levels[:1] == [""] else math.nan
-    places = [absent if value != value else known.setdefault(level_text(value), len(known)) for value in values]
+    positions = [absent if value != value else known.setdefault(level_text(value), len(known)) for value in values]
     assert isinstance(levels, list)
     levels[:] = list(known)
-    return places, absent
+    return positions, absent
 
 
 def level_text(value: object) -> str:

@@ -117,8 +117,8 @@ class CsvSource(FileSource):
         names = [*self.names, *(one.name for one in self.covariates)]
         types = [type_] * len(self.names)
         types += [type_ if one.levels is None else pa.string() for one in self.covariates]
-        places = dict(zip(self.written, names, strict=True))
-        return _reader(self.layout, places, dict(zip(self.written.values(), types, strict=True)), self.opened)
+        renamed = dict(zip(self.written, names, strict=True))
+        return _reader(self.layout, renamed, dict(zip(self.written.values(), types, strict=True)), self.opened)
 
 
 def open_csv(file: File, reading: Reading) -> Source:
@@ -257,7 +257,7 @@ def _reader(
 
     import pyarrow as pa
 
-    asked = {name: pa.string() if name in layout.styles else type_ for name, type_ in types.items()}
+    column_types = {name: pa.string() if name in layout.styles else type_ for name, type_ in types.items()}
     try:
         raw = layout.file.arrow()
         if opened is not None:
@@ -282,8 +282,8 @@ def _reader(
                     null_values=[*MISSING, *layout.na, *(f" {cell}" for cell in layout.na)],
                     strings_can_be_null=True,
                     decimal_point=layout.decimal,
-                    column_types=asked,
-                    include_columns=list(asked),
+                    column_types=column_types,
+                    include_columns=list(column_types),
                 ),
             ) as reader,
         ):

@@ -144,8 +144,8 @@ def _duckdb(file: File, wanted: str | None) -> Any:
             "SELECT schema_name, table_name, 0 AS kind FROM duckdb_tables() WHERE NOT internal "
             f"{views if isinstance(file, DiskFile) else ''} ORDER BY kind, table_name"
         ).fetchall()
-        places = {name if schema == "main" else f"{schema}.{name}": (schema, name) for schema, name, *_ in found}
-        schema, name = places[_only(list(places), wanted, file.describe)]
+        tables = {name if schema == "main" else f"{schema}.{name}": (schema, name) for schema, name, *_ in found}
+        schema, name = tables[_only(list(tables), wanted, file.describe)]
         place = f"{_name(schema)}.{_name(name)}"
         width = len(base.execute(f"DESCRIBE {place}").fetchall())
         file.check_width(width)

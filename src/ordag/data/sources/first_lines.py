@@ -20,10 +20,10 @@ class Beginning:
     """Where the header is. above: lines before it. names: those of the columns, where the header has not one for each. trailing: whether
     every row ends with a separator, behind which nothing is."""
 
-    above: int = 0
-    names: tuple[str, ...] | None = None
-    trailing: bool = False
-    notes: tuple[str, ...] = ()
+    above: int
+    names: tuple[str, ...] | None
+    trailing: bool
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from ordag.common.checks import check_text
 from ordag.common.words import counted, cut, listed
 from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
-from ordag.data.roles import MOST_COMMON, MOST_LEVELS, Levels
+from ordag.data.roles import MOST_COMMON, Levels
+from ordag.data.set_aside import MOST_LEVELS
 from ordag.data.sources.choosing import choose
 from ordag.data.sources.columns import (
     BOOLEANS,

@@ -67,8 +67,8 @@ def _stacked(names: Sequence[str], batches: Sequence[Any]) -> Any:
 
     columns = []
     for name in names:
-        places = [batch.schema.get_field_index(name) for batch in batches]
-        found = [pa.nulls(len(batch)) if k < 0 else batch.column(k) for batch, k in zip(batches, places, strict=True)]
+        indices = [batch.schema.get_field_index(name) for batch in batches]
+        found = [pa.nulls(len(batch)) if k < 0 else batch.column(k) for batch, k in zip(batches, indices, strict=True)]
         types = {column.type for column in found} - {pa.null()}
         if len(types) > 1:
             types = {pa.float64() if not any(map(arrow_kind, types)) else pa.string()}

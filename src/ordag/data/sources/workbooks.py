@@ -174,9 +174,9 @@ def _repeated_extent(pieces: Iterator[bytes]) -> tuple[int, int]:
 def _sheet(book: Any, wanted: str | None, describe: str) -> tuple[str, tuple[str, ...]]:
     """Return the sheet to read, and what to say about the others."""
     names = [one.name for one in book.sheets_metadata if str(one.typ).endswith("WorkSheet")]
-    asked = chosen(names, wanted, "sheet", describe)
-    if asked is not None:
-        return asked, ()
+    sheet = chosen(names, wanted, "sheet", describe)
+    if sheet is not None:
+        return sheet, ()
     seen = [one.name for one in book.sheets_metadata if one.name in names and str(one.visible).endswith("Visible")]
     full = [name for name in seen or names if book.get_sheet_by_name(name).height]
     if not full:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 
 from ordag.common.words import shown
+from ordag.errors import GraphFormatError
 from ordag.graph.formats.edge_list import EdgeList
 from ordag.graph.formats.parsing import NAME, BraceReader, encoded, identifiers
 
@@ -40,7 +41,12 @@ def write(edges: EdgeList) -> str:
 def read(text: str) -> EdgeList:
     """Read a dag or pdag, or its statements without `dag { }` around them."""
     if not re.match(r"\s*(strict\s+)?(graph|digraph|dag|pdag|mag|pag)\b[^{\[]*\{", text, re.IGNORECASE):
-        text = "dag {" + text + "\n}"
+        try:
+            return _DagittyReader(f"dag {{{text}}}").read()
+        except GraphFormatError as error:
+            if "}" in text:
+                raise
+            raise GraphFormatError(str(error).replace("found '}'", "found the end of the text")) from error
     return _DagittyReader(text).read()
 
 

@@ -141,13 +141,7 @@ def gds(table: Table, settings: GdsSettings, known: Constraints | None = None) -
         )
 
     result = search_with_penalty(search, settings.penalty, table.moments, known, variances=1, sign=1.0)
-    return Found(
-        recipe=settings,
-        moments=table.moments,
-        graph=result.graph,
-        score=result.score,
-        result=result,
-    )
+    return Found(method_settings=settings, moments=table.moments, graph=result.graph, score=result.score, result=result)
 
 
 def gds_score(moments: Moments, graph: Dag, *, penalty: float = 1.0) -> float:
@@ -273,9 +267,9 @@ class _Search:
             return None
         rank = order.argsort()
         targets, sources = np.divmod(better, p)
-        places = rank[targets] * p + rank[sources]
-        best = places.argmin()
-        row, column = divmod(int(places[best]), p)
+        ranks = rank[targets] * p + rank[sources]
+        best = ranks.argmin()
+        row, column = divmod(int(ranks[best]), p)
         seen = int(passed[row])
         if k is not None and seen >= k:
             seen -= int(np.count_nonzero(np.isfinite(outcomes[order[row], order[column + 1 :]])))
@@ -283,11 +277,11 @@ class _Search:
             seen = int(passed[-1]) if k is None else min(k, int(passed[-1]))
             row = int(passed.searchsorted(seen))
             last = np.isfinite(outcomes[order[row], order]).nonzero()[0][seen - passed[row] - 1]
-            on_way = (places <= row * p + last).nonzero()[0]
+            on_way = (ranks <= row * p + last).nonzero()[0]
             if len(on_way) > 1:
                 after = outcomes.ravel()[better[on_way]]
                 lowest = on_way[after <= after.min() * (1 + TIE)]
-                best = lowest[places[lowest].argmin()]
+                best = lowest[ranks[lowest].argmin()]
         self.checked += seen
         return int(sources[best]), int(targets[best])
 
@@ -323,10 +317,7 @@ def _arranged(moments: Moments, known: Constraints | None) -> tuple[Moments, Con
     size = [float(f"{variance:.{VARIANCE_DIGITS}g}") for variance in moments.variances.tolist()]
     order = sorted(range(moments.p), key=lambda j: (size[j], moments.names[j]))
     names = tuple(moments.names[j] for j in order)
-    if known is not None:
-        masks = {name: getattr(known, name)[np.ix_(order, order)] for name in ("allowed", "required", "before")}
-        known = replace(known, names=names, **masks)
-    return moments.select(names), known
+    return moments.select(names), None if known is None else known.ordered(np.array(order))
 
 
 def _starting_graph(start: Dag | None, names: tuple[str, ...], known: Constraints | None) -> Mask:

@@ -103,7 +103,7 @@ def ges(table: Table, settings: GesSettings, known: Constraints | None = None) -
 
     result = search_with_penalty(search, settings.penalty, table.moments, known, variances=table.moments.p, sign=-1.0)
     return Found(
-        recipe=settings,
+        method_settings=settings,
         moments=table.moments,
         score=result.score,
         result=result,

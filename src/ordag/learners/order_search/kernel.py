@@ -101,6 +101,9 @@ SURE = 1e-5
 GROWTHS = 5
 """Times that parents grow and shrink in turn at most: near-collinear ones would go on without end."""
 
+HOPELESS = 1.0 / 3.0
+"""A restart is given up when all variables have been looked at and more than this share of what its random moves cost is left."""
+
 TO_A_PARENT = 0.7
 """The share of random moves that take a variable before one of its parents."""
 
@@ -623,7 +626,7 @@ def search(C, root, may, terms, G, P, M, W, status, spare_G, spare_P, spare_M, u
             break
         moves_left = 0 if row < 0 else 1 + int(uniforms[row, 0] * MOST_MOVES_PER_RESTART)
         moved, tried, i = True, 0, p
-        before = math.inf
+        before = start = math.inf
         while True:
             if status[STOP]:
                 return
@@ -642,7 +645,10 @@ def search(C, root, may, terms, G, P, M, W, status, spare_G, spare_P, spare_M, u
                     now = total(terms, graph, memory)
                     if now > before - LEAST_GAIN and moved:  # in circles on rounding errors
                         break
+                    if row >= 0 and now - lowest > HOPELESS * (start - lowest):
+                        break
                     before = now
+                    start = now if start == math.inf else start
                     if not moved:
                         if row >= 0 or tried == p or settled:
                             break

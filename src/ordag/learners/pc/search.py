@@ -122,7 +122,7 @@ def pc(table: Table, settings: PcSettings, known: Constraints | None = None) -> 
         known=known,
     )
     return Found(
-        recipe=settings,
+        method_settings=settings,
         moments=table.moments,
         result=result,
         **directed(result.graph, table, settings.orient_by_order, known, result.warnings),

@@ -37,8 +37,9 @@ from ordag.learners.causes import CauseRules, FoundCauses, causes_mask, equation
 from ordag.learners.order_search.engine import LEAST_GAIN, OrderSearch
 from ordag.learners.pooled.exact import best_graph
 from ordag.learners.pooled.problem import Problem, masks_of
+from ordag.learners.pooled.result import PooledResult
 from ordag.learners.pooled.score import CHANCE, PooledScore
-from ordag.learners.pooled.search import PooledResult, one_score, pooled_search
+from ordag.learners.pooled.search import one_score, pooled_search
 from ordag.learners.pooled.variances import own_log_variances
 from ordag.order.ordering import Ordering
 
@@ -251,7 +252,8 @@ class CausedResult(PooledResult):
     sets: tuple[int, ...] = ()
 
     @property
-    def cause_count(self) -> int:  # type: ignore[override]
+    def cause_count(self) -> int:
+        """The number of categories that may be causes."""
         return 0 if self.categories is None else len(self.categories.names)
 
     def found_causes(self, categories: Categories | None, order: Indices) -> FoundCauses | None:
@@ -285,7 +287,7 @@ class CausedResult(PooledResult):
         # categories may be related to one another, so that two of them never meet in a collider
         barred[p:, p:] = True
         if self.known is not None:
-            barred[:p, :p] = ~self.known.allowed | self.known.required.T | self.known.before.T
+            barred[:p, :p] = self.known.against
         lines = adjacency & adjacency.T
         adjacency = meek(adjacency & ~(lines & barred))
         found: Mask = (adjacency & ~adjacency.T)[:p, :p]

@@ -158,12 +158,12 @@ def toggle(T, k, degrees, own, least, firm, may, states, variances, h, c, A, b, 
     while in_vain < E:
         e, at = at, (at + 1) % E
         in_vain += 1
-        held = states[e]
+        current = states[e]
         if may[e] <= SHARED:
             continue
-        best, chosen = total - LEAST_FALL * E, held
+        best, chosen = total - LEAST_FALL * E, current
         for state in range(3):
-            if state != held and possible(state, may, degrees, e, k):
+            if state != current and possible(state, may, degrees, e, k):
                 states[e] = state
                 if not enough(states, firm, k):
                     continue
@@ -171,7 +171,7 @@ def toggle(T, k, degrees, own, least, firm, may, states, variances, h, c, A, b, 
                 if value < best:
                     best, chosen = value, state
         states[e] = chosen
-        if chosen != held:
+        if chosen != current:
             in_vain, total = 0, best
     return total
 

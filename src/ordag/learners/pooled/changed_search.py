@@ -44,12 +44,7 @@ def starts_with_changes(problem: Problem, changed: Changed, first: Optimum) -> I
 
 
 def restart_with_changes(
-    problem: Problem,
-    changed: Changed,
-    best: Optimum,
-    kicks: int | None,
-    seed: Any,
-    progress: Callable[[str], None],
+    problem: Problem, changed: Changed, best: Optimum, kicks: int | None, seed: Any, progress: Callable[[str], None]
 ) -> tuple[Optimum, int]:
     """Search on from the best graph along an order in which a few variables are elsewhere, again and again."""
     random, in_vain, tried = np.random.default_rng(seed), 0, 0

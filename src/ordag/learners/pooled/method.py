@@ -28,10 +28,10 @@ from ordag.learners.found import Found
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.cause_resampling import CausedPosterior
 from ordag.learners.pooled.cause_search import search_with_causes
-from ordag.learners.pooled.consensus import LIKELY
-from ordag.learners.pooled.posterior import Posterior, usual_draws
+from ordag.learners.pooled.posterior import LIKELY, Posterior, usual_draws
+from ordag.learners.pooled.result import PooledResult
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
-from ordag.learners.pooled.search import PooledResult, pooled_search
+from ordag.learners.pooled.search import pooled_search
 from ordag.learners.pooled.variances import ROWS_PER_PARENT
 from ordag.learners.result import Learned
 from ordag.learners.settings import MethodSettings, kicks
@@ -81,12 +81,10 @@ class PooledSettings(MethodSettings):
         typed=groups_from_text,
     )
     kicks: int | None = kicks(
-        "stop after this many restarts in a row without improvement; default 30 plus one per variable, at most 100"
+        "stop after this many restarts in a row without improvement; default 20 plus one per variable, at most 100"
     )
     draws: int | None = whole(
-        0,
-        "how many resamples is a whole number, 0 for none",
-        "resamples for the probabilities of arrows; 0 for none",
+        0, "how many resamples is a whole number, 0 for none", "resamples for the probabilities of arrows; 0 for none"
     )
     seed: Seed = seed("seed of the random numbers; default 0")
     graph: str = choice(
@@ -208,7 +206,7 @@ def pooled(
     kind = Posterior if categories is None else CausedPosterior
     posterior = kind(result, ordering.order, settings.draws, draw_seed)
     return Found(
-        recipe=settings,
+        method_settings=settings,
         moments=moments,
         result=result,
         equations=equations,

@@ -13,12 +13,14 @@ from ordag.common.arrays import Array, Mask
 from ordag.errors import OrdagError
 from ordag.graph.acyclic import transitive_closure
 from ordag.learners.order_search.engine import Optimum
-from ordag.learners.pooled.consensus import consensus
 from ordag.learners.pooled.resampled import Resampled, redrawn
-from ordag.learners.pooled.search import PooledResult
+from ordag.learners.pooled.result import PooledResult
 from ordag.model.sem import LinearSEM
 
 Arrows = TypeVar("Arrows", Array, Mask)
+
+LIKELY, JOINED = 0.5, 0.8
+"""The probability of an arrow above which the graph has it, and that of an edge from which on the pair is joined."""
 
 MOST_VARIABLES = 200
 """Variables up to which probabilities are worked out without being asked for."""
@@ -87,8 +89,8 @@ class Probabilities:
     def remedy(self) -> str:
         """What settles the probabilities."""
         if self.searches <= SETTLED:
-            return "ask for more resamples (draws=…, --draws)"
-        return "searches end in different graphs; longer ones may agree (kicks=500, --kicks 500)"
+            return "ask for more resamples with draws=… (--draws)"
+        return "searches end in different graphs; longer ones may agree, with kicks=500 (--kicks 500)"
 
     @property
     def sentence(self) -> str:
@@ -288,3 +290,23 @@ def children(seed: np.random.SeedSequence, count: int) -> list[np.random.SeedSeq
 def usual_draws(p: int) -> int:
     """So many that they take a second or two."""
     return max(FEWEST, MOST * VARIABLES // max(p, VARIABLES)) if p <= MOST_VARIABLES else 0
+
+
+def consensus(arrows: Array, before: Mask | None = None) -> Mask:
+    """Return the DAG of the most probable arrows: [i, j] of `arrows` is the probability of i → j.
+
+    A pair is joined if one of its arrows, or an edge of either direction, is probable enough; it then has its more probable arrow. Arrows
+    are added by decreasing probability unless they make a cycle with those added and with `before`, the partial order of knowledge.
+    So the graph has nearly the fewest expected wrong entries, and no arrow whose reverse is more probable.
+    """
+    p = len(arrows)
+    graph = np.zeros((p, p), dtype=bool)
+    reaches = np.eye(p, dtype=bool) if before is None else transitive_closure(before) | np.eye(p, dtype=bool)
+    more = (arrows > arrows.T) | ((arrows == arrows.T) & ~np.tri(p, dtype=bool))
+    i, j = np.nonzero(more & ((arrows > LIKELY) | (arrows + arrows.T >= JOINED)))
+    for k in np.argsort(-arrows[i, j], kind="stable"):
+        a, b = i[k], j[k]
+        if not reaches[b, a]:
+            graph[a, b] = True
+            reaches |= np.outer(reaches[:, a], reaches[b])
+    return graph

@@ -40,9 +40,10 @@ from ordag.learners.order_search.layout import UNIFORMS
 from ordag.learners.pooled.environments import Changed
 from ordag.learners.pooled.exact import MOST_VARIABLES, AllGraphs
 from ordag.learners.pooled.problem import Problem
+from ordag.learners.pooled.result import PooledResult
 from ordag.learners.pooled.sampler import Sampler, Walk
 from ordag.learners.pooled.score import PooledScore
-from ordag.learners.pooled.search import EVEN, ODD, PooledResult
+from ordag.learners.pooled.search import EVEN, ODD
 from ordag.learners.pooled.variances import LogVariances, OwnVariances, RootRegressions
 from ordag.model.refit import refit
 from ordag.model.sem import LinearSEM

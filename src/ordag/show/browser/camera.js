@@ -2,6 +2,7 @@
 
 const NEAREST = 4;
 const FARTHEST = 0.15;
+const HEADROOM = 32; // pixels above a drawing that is lower than its box
 
 /** The camera of an svg whose group `world` it moves; `moved(view)` is called at every change.
  *
@@ -34,7 +35,7 @@ export function createCamera(svg, world, moved) {
     look({
       k,
       x: wide ? Math.min(8 - left * k, Math.max(width - 8 - right * k, width / 2 - x * k)) : (width - (left + right) * k) / 2,
-      y: high ? 8 - top * k : (height - (top + bottom) * k) / 2,
+      y: high ? 8 - top * k : Math.min((height - (top + bottom) * k) / 2, HEADROOM - top * k),
     });
   }
 

@@ -108,8 +108,8 @@ def contours(found: Sensitivity, axes: NewAxes) -> Axes:
     levels = [
         one for one in MaxNLocator(10).tick_values(height.min(), height.max()) if abs(one) > 1e-9 * np.ptp(height)
     ]
-    lines = ax.contour(across, up, height, levels=levels, colors=GREY, linewidths=0.7)
-    ax.clabel(lines, fontsize=9, fmt=lambda value: number(value, 6))
+    lines = ax.contour(across, up, height, levels=levels, colors=GREY, linewidths=0.7, linestyles="solid")
+    ax.clabel(lines, fontsize=9, fmt=lambda value: number(value, 6).replace("-", "−"))
     if height.min() < 0.0 < height.max() or height.max() > 0.0 > height.min():
         ax.contour(across, up, height, levels=[0.0], colors=VERMILION, linewidths=1.6)
         ax.plot([], [], color=VERMILION, linewidth=1.6, label="effect of zero")
@@ -139,8 +139,8 @@ def contours(found: Sensitivity, axes: NewAxes) -> Axes:
     ax.set_ylim(0.0, ends[1])
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(lambda value, _: f"{100.0 * value:.3g} %")
-    ax.set_xlabel(f"of {names[found.source]}, a hidden cause explains", **PLAIN)
-    ax.set_ylabel(f"of {names[found.target]}, a hidden cause explains", **PLAIN)
+    ax.set_xlabel(f"share of {names[found.source]} that a hidden cause explains", **PLAIN)
+    ax.set_ylabel(f"share of {names[found.target]} that a hidden cause explains", **PLAIN)
     title = f"effect of {names[found.source]} on {names[found.target]}\nwith a hidden common cause of any strength"
     if found.given:
         title += f"\nheld fixed: {joined([names[name] for name in found.given], 3)}"
@@ -198,7 +198,7 @@ def _shares(found: Changes, axes: NewAxes) -> Axes:
             **PLAIN,
         )
     ax.set_title(
-        f"what each equation adds, from {found.names[0]} to {found.names[1]} (bars in grey: may be nothing)",
+        f"what each equation adds, from {found.names[0]} to {found.names[1]} (grey bars: the interval contains 0)",
         loc="left",
         pad=22,
         **PLAIN,

@@ -35,6 +35,9 @@ function inPageWords(text) {
     .replace(/\b([a-z_]+)='([\w-]+)'(?: \(--[^()]*\))?/g, (_, name, value) =>
       name === "method" ? `the method ${value}` : `${titleOf(name)} set to “${wordOf(value)}” under Method`,
     )
+    .replace(/\b([a-z_]+)=(\d+|…) \(--[^()]*\)/g, (_, name, value) => {
+      return value === "…" ? `more ${titleOf(name)} under Method` : `${titleOf(name)} set to ${value} under Method`;
+    })
     .replace(/--method \w+ (?=--)/g, "")
     .replace(/--([a-z-]+) ([\w.]*\w)/g, (_, name, value) => `${titleOf(name.replaceAll("-", "_"))} ${wordOf(value)}`);
 }
