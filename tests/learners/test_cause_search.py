@@ -203,4 +203,4 @@ def test_an_arrow_from_a_category_is_likelier_than_not(probability, there, monke
     fit = learned(X, groups, draws=4, seed=0)
     even = replace(fit.probabilities, causes=np.full((2, 3), probability))
     monkeypatch.setattr(type(fit.posterior), "probabilities", lambda self, rows: even)
-    assert (fit.recipe.finished(fit).causes.arrows == there).all()
+    assert (fit.method_settings.finished(fit).causes.arrows == there).all()
