@@ -94,7 +94,7 @@ AUTO = ("auto", *METHODS)
 WITH_CAUSES = ("pooled", "cvs")
 """Methods that take categories as causes."""
 
-POOLED_UP_TO, POOLED_WITH_FEW_ROWS = 7000, 200
+POOLED_UP_TO, POOLED_WITH_FEW_ROWS = 5000, 200
 """Variables up to which `auto` takes the pooled search, which then takes minutes and 4 GB, and with too few rows for regressions on
 all of them."""
 

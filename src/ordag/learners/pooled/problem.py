@@ -47,16 +47,21 @@ class Problem:
 
         turns_alone: only arrows in the other direction are tried.
         """
-        lowest, found = best.score - LEAST_GAIN, None
+        lowest, found, edges = best.score - LEAST_GAIN, None, best.edges
         for change in self._single_changes(best, turns_alone):
-            v = best.v.copy()
-            parents = list(best.parents)
+            v, now = best.v.copy(), edges
             for j, (mask, value) in change.items():
-                parents[j], v[j] = mask, value
-            total = self.score.total(v, sum(mask.bit_count() for mask in parents))
+                v[j] = value
+                now += mask.bit_count() - best.parents[j].bit_count()
+            total = self.score.total(v, now)
             if total < lowest:
-                lowest, found = total, replace(best, score=total, parents=tuple(parents), v=v)
-        return None if found is None else replace(found, order=self.topological(found.parents))
+                lowest, found = total, (change, v)
+        if found is None:
+            return None
+        parents = list(best.parents)
+        for j, (mask, _) in found[0].items():
+            parents[j] = mask
+        return Optimum(lowest, self.topological(parents), tuple(parents), found[1])
 
     @cached_property
     def masks(self) -> tuple[list[int], list[int], list[int]]:
