@@ -51,6 +51,24 @@ def test_moments_within_clusters_are_about_their_means(seed, weighted, offset):
     assert len(found.clusters.numbers) == len(set(cluster))
 
 
+def test_rows_of_an_experiment_that_are_left_out_might_as_well_not_be_there():
+    X, _, condition, _ = rows(4)
+    kept = np.array(condition) != "c1"
+    whole = Table(table(X, e=condition), experiment="e")
+    expected = Table(table(X[kept], e=np.array(condition)[kept].tolist()), experiment="e").moments
+    for left in (whole.leaving_out(["c1"]).moments, Table(whole.moments).leaving_out(["c1"]).moments):
+        same(left, expected.n, expected.mean, expected.R.T @ expected.R)
+        assert sorted(one.label for one in left.conditions) == ["c0", "c2"]
+    assert whole.leaving_out([]).moments.n == whole.moments.n
+    for labels, said in ((["c9"], "there is no condition 'c9'; the"), (["c0", "c1", "c2"], "no rows are left; the")):
+        with pytest.raises(SettingError, match=rf"leave_out=.*: {said} conditions are 'c[012]', 'c[012]', 'c[012]'"):
+            whole.moments.leaving_out(labels)
+    with pytest.raises(SettingError, match="there is no condition 'c1'; name their column first"):
+        Moments.from_rows(X).leaving_out(["c1"])
+    with pytest.raises(DataError, match="these moments have conditions, so give adjust when they are made"):
+        whole.moments.holding(["a"])
+
+
 @given(st.integers(0, 10**6))
 def test_weights_alone_count_for_kishs_number(seed):
     X, _, _, w = rows(seed)

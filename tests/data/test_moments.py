@@ -129,6 +129,17 @@ def test_merge_aligns_columns_by_name_and_refuses_others():
         a.merge(Moments.from_rows(X, names=["a", "b", "d"]))
 
 
+def test_what_moments_are_not_made_of():
+    moments = Moments.from_rows(np.random.default_rng(1).standard_normal((9, 2)), names=["a", "b"])
+    with pytest.raises(SettingError, match=r"7 cannot be merged: give Moments\."):
+        moments.merge(7)
+    assert moments.merge() is moments
+    with pytest.raises(ColumnError, match="adjust names c, and there is no such column: the columns are a and b"):
+        moments.holding(["c"])
+    with pytest.raises(SettingError, match="give either R or scatter"):
+        Moments(9, moments.mean, moments.names)
+
+
 def test_missing_values_are_counted_by_column_or_dropped():
     X = np.random.default_rng(0).standard_normal((40, 3))
     X[[3, 5], 0] = np.nan

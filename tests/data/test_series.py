@@ -238,3 +238,15 @@ def test_fewer_columns_keep_their_earlier_values():
         table.transformed({"X1": 2.0})
     units = Table(X, lags=1, transform={"X1": 10.0})
     assert units.moments.spread[3] == pytest.approx(10.0 * table.transformed(None).moments.spread[3], rel=0.2)
+
+
+def test_what_all_rows_show_to_be_a_copy_is_no_variable_of_a_series(tmp_path, monkeypatch):
+    monkeypatch.setattr("ordag.data.sources.parquet.LOOKED_ROWS", 64)
+    X = np.random.default_rng(1).standard_normal((100, 2))
+    for first_other, names in ((100, ("a", "b")), (90, ("a", "b", "c"))):
+        c = np.where(np.arange(100) < first_other, X[:, 0], 7.0)
+        frame = pd.DataFrame({"t": np.arange(100), "a": X[:, 0], "b": X[:, 1], "c": c})
+        frame.to_parquet(tmp_path / "t.parquet")
+        table = Table(tmp_path / "t.parquet", time="t", lags=1)
+        assert table.series.names == names
+        assert [one.role for one in table.columns if one.name == "c"] == ["variable" if "c" in names else "derived"]

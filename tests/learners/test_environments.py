@@ -103,7 +103,7 @@ def test_sums_are_the_same_where_they_are_not_compiled(environments, seed, rows,
 
 
 def test_an_environment_that_must_share_leaves_the_others_their_choice(plain_changed_fit):
-    X, labels, _, _ = drawn(3, 3, 3, rows=(20, 40), share=0.9)
+    X, labels, _, _ = drawn(3, 3, 1, rows=(20, 40), share=0.9)
     plain, rows = changed(X, labels), oracle.Rows(X, labels)
     plain._kernel = plain_changed_fit
     for tied in (0, 1):
