@@ -12,7 +12,7 @@ from oracles import pooled as pooled_oracle
 
 import ordag
 from ordag.learners.pooled import cause_search
-from ordag.learners.pooled.cause_resampling import RedrawnCauses
+from ordag.learners.pooled.cause_resampling import RedrawnCauses, ResampledCauses
 
 
 def table(seed, p, categories, sets=0.4):
@@ -181,6 +181,21 @@ def test_resamples_vary_around_the_table_with_its_categories(kind):
     n = redrawn.joint.n
     np.testing.assert_allclose(logs.std(axis=0), np.sqrt(2.0 / n), rtol=0.35 if kind == "rows" else 0.15)
     np.testing.assert_allclose(logs.mean(axis=0), 0.0, atol=0.5 * np.sqrt(2.0 / n))
+
+
+def test_walks_through_graphs_agree_with_all_graphs_in_resamples():
+    X, groups = table(3, 4, 2)
+    found = learned(X, groups, draws=0).result
+    means, seeds = [], [np.random.SeedSequence(k) for k in range(10)]
+    for walks in (False, True):
+        resampled = ResampledCauses(found, None)
+        assert resampled.every is not None
+        if walks:
+            resampled.every = None
+        means.append(np.mean([one.arrows for one in resampled.run(seeds)], axis=0))
+    assert means[0].shape == (4 + 2, 4)
+    assert ((means[0] > 0.05) & (means[0] < 0.95)).any()
+    np.testing.assert_allclose(*means, atol=0.1)
 
 
 @pytest.mark.parametrize(("probability", "there"), [(0.5, False), (0.51, True)])
