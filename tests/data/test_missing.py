@@ -304,6 +304,16 @@ def test_rows_that_were_left_out_unasked_are_told(holes, said):
     assert silent.remarks == ()
 
 
+@pytest.mark.parametrize("n", [10, 11])
+def test_two_rows_for_every_column_and_level_are_few(n):
+    X = np.random.default_rng(0).standard_normal((n, 3))
+    X[0, 0] = X[1, 1] = np.nan
+    table = Table(pd.DataFrame(X, columns=list("abc")).assign(g=list("xyz" * n)[:n]), missing="em", adjust=["g"])
+    assert table.moments.rows == n
+    said = "10 rows with missing values are few for 3 columns, so the estimate is drawn towards uncorrelated columns."
+    assert (said in table.remarks) == (n == 10)
+
+
 def test_without_a_complete_row_nothing_is_held_fixed():
     X = np.random.default_rng(1).standard_normal((60, 4))
     X[np.arange(60), np.arange(60) % 3] = np.nan

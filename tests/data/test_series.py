@@ -12,6 +12,7 @@ from ordag.data.moments import Moments
 from ordag.data.reading import Reading
 from ordag.data.series import Series, _units
 from ordag.data.table import Table
+from ordag.data.trends import Trends
 
 
 def panel(random, sizes, p=2, gaps=0.15):
@@ -80,6 +81,15 @@ def test_names_and_what_columns_are():
     assert series.earlier.tolist() == [False, False, True, True, True, True]
     B = np.arange(36.0).reshape(6, 6)
     assert series.blocks_of(B)[2, 1, 0] == B[5, 0]
+
+
+def test_some_variables_of_a_series_keep_what_is_known_of_them():
+    whole = Series(("a", "b", "c"), 1, means=np.arange(6.0).reshape(2, 3), trends=Trends((0, 2), (1,), (1, 2), 12, True))
+    some = whole.select(["c", "a"])
+    assert some.names == ("c", "a")
+    assert some.trends == Trends((1, 0), (), (0,), 12, True)
+    assert some.means.tolist() == [[2.0, 0.0], [5.0, 3.0]]
+    assert whole.select(["a"]).trends == Trends((0,), (), (), None, True)
 
 
 def test_an_array_is_taken_in_its_order():

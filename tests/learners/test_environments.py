@@ -129,6 +129,16 @@ def test_environments_with_rows_enough_are_searched_alone_the_largest_first():
     assert "large" not in dict(ours.alone(4))
 
 
+def test_a_row_alone_counts_for_nothing_beside_other_environments():
+    X = np.random.default_rng(2).standard_normal((61, 3))
+    environments = Environments.of(Table(table(X, ["a"] * 40 + ["b"] * 20 + ["c"]), environment="site").moments)
+    assert environments.degrees.tolist() == [39.0, 19.0, 0.0]
+    assert environments.p == 3
+    for which, n, rows in (([0], 40, 40), ([0, 2], 40, 41), ([0, 1, 2], 59, 61)):
+        sharing = environments.sharing(which)
+        assert (sharing.n, sharing.rows) == (n, rows)
+
+
 def test_the_search_begins_with_the_graphs_of_single_environments_too(monkeypatch):
     monkeypatch.setattr(searching, "MOST_VARIABLES", 2)
     monkeypatch.setattr(searching, "MOST_FOR_ALL_SETS", 2)
