@@ -94,7 +94,11 @@ def test_the_kurtosis_of_few_rows_is_the_unbiased_one():
 
 @pytest.mark.parametrize(
     ("p", "detectable", "said"),
-    [(5, 4.0, []), (5, 4.5, ["a factor of 4.5 between two of them would often pass"]), (3, 4.0, ["that three of them"])],
+    [
+        (5, 4.0, []),
+        (5, 4.5, ["a factor of 4.5 between two of them would often pass"]),
+        (3, 4.0, ["that three of them"]),
+    ],
 )
 def test_what_a_test_that_passes_can_hardly_tell(p, detectable, said):
     test = SimpleNamespace(left_out=0.0, detectable=detectable)

@@ -66,7 +66,9 @@ def test_means_and_differences_are_those_of_the_groups():
 def test_a_mean_is_zero_only_where_rounding_hides_it():
     groups, x = np.array(["x", "y"] * 200), np.tile([1.0, 1.0, -1.0, -1.0], 100)
     for level, expected in ((0.0, 0.0), (1e-11, 1e-11)):
-        means = categories(np.column_stack([x + level * (groups == "x"), np.random.default_rng(1).random(400)]), [groups]).means(0, 0)
+        means = categories(
+            np.column_stack([x + level * (groups == "x"), np.random.default_rng(1).random(400)]), [groups]
+        ).means(0, 0)
         assert means.means[0] == pytest.approx(expected, rel=1e-2, abs=0.0)
 
 

@@ -12,8 +12,8 @@ from oracles.covariates import residuals
 
 import ordag
 from ordag import Moments
-from ordag.data.covariates import Covariate
-from ordag.data.equations import LEFT_OUT, of_conditions, together
+from ordag.data.covariates import Condition, Covariate
+from ordag.data.equations import LEFT_OUT, _group, of_conditions, together
 from ordag.data.labelled import accumulator
 from ordag.data.table import Table
 from ordag.errors import ColumnError, DataError, SettingError
@@ -67,6 +67,19 @@ def test_rows_of_an_experiment_that_are_left_out_might_as_well_not_be_there():
         Moments.from_rows(X).leaving_out(["c1"])
     with pytest.raises(DataError, match="these moments have conditions, so give adjust when they are made"):
         whole.moments.holding(["a"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "label", "groups"),
+    [
+        ("set", "", [0, LEFT_OUT, 0]),
+        ("changed", "b", [4, LEFT_OUT, 4]),
+        ("shift", "b", [0, 4, 0]),
+    ],
+)
+def test_rows_share_a_mean_unless_something_else_was_acted_on(kind, label, groups):
+    condition = Condition(label, kind, None)
+    assert [_group(condition, 3, j, (1,)) for j in range(3)] == groups
 
 
 @given(st.integers(0, 10**6))

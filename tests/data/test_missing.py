@@ -7,9 +7,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from compiling import as_it_stands
 from hypothesis import given
 from hypothesis import strategies as st
-from compiling import as_it_stands
 
 import ordag
 from ordag import Moments

@@ -84,7 +84,9 @@ def test_names_and_what_columns_are():
 
 
 def test_some_variables_of_a_series_keep_what_is_known_of_them():
-    whole = Series(("a", "b", "c"), 1, means=np.arange(6.0).reshape(2, 3), trends=Trends((0, 2), (1,), (1, 2), 12, True))
+    whole = Series(
+        ("a", "b", "c"), 1, means=np.arange(6.0).reshape(2, 3), trends=Trends((0, 2), (1,), (1, 2), 12, True)
+    )
     some = whole.select(["c", "a"])
     assert some.names == ("c", "a")
     assert some.trends == Trends((1, 0), (), (0,), 12, True)

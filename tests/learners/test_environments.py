@@ -109,7 +109,9 @@ def test_an_environment_that_must_share_leaves_the_others_their_choice(plain_cha
     for tied in (0, 1):
         plain._may[:, tied] = SHARED
         least = min(
-            rows.sum_for(0, [1, 2], states) for states in product(range(3), repeat=3) if states[tied] == 0 == min(states)
+            rows.sum_for(0, [1, 2], states)
+            for states in product(range(3), repeat=3)
+            if states[tied] == 0 == min(states)
         )
         with np.errstate(all="ignore"):
             assert plain.equation(0, 0b110).v == pytest.approx(2.0 * least / rows.n - 1.0, abs=1e-9)

@@ -168,4 +168,6 @@ def test_squares_lose_twice_as_many_digits_as_often_as_columns_were_subtracted()
         tests._check(nodes, t, np.array([(t + 1.1) * unit]), blur)
         with pytest.raises(CollinearError, match=f"Column X{t + 1} is {others}, to the last digit"):
             tests._check(nodes, t, np.array([(t + 0.9) * unit]), blur)
-    PartialCorrelations(Moments(100, np.zeros(3), ["a", "b", "c"], R=np.eye(3)))._check(nodes, 2, np.array([unit]), blur)
+    PartialCorrelations(Moments(100, np.zeros(3), ["a", "b", "c"], R=np.eye(3)))._check(
+        nodes, 2, np.array([unit]), blur
+    )

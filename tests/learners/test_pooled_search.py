@@ -220,7 +220,9 @@ def test_few_variables_are_searched_at_another_price_too(most, asked, monkeypatc
     prices = []
     monkeypatch.setattr(search, "MOST_FOR_ALL_SETS", 5)
     monkeypatch.setattr(search, "MOST_AT_OTHER_PRICE", most)
-    monkeypatch.setattr(search, "AtOtherPrice", lambda score, factor: prices.append(factor) or AtOtherPrice(score, factor))
+    monkeypatch.setattr(
+        search, "AtOtherPrice", lambda score, factor: prices.append(factor) or AtOtherPrice(score, factor)
+    )
     learn(mixed_rows(6, 1), method="pooled", draws=0, kicks=0)
     assert (set(prices) == {search.OTHER_PRICE}) == asked
 
