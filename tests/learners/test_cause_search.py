@@ -169,6 +169,7 @@ def test_an_unrelated_category_is_tested_at_its_level():
     assert 0.03 < rejected / 800 < 0.075
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["rows", "moments"])
 def test_resamples_vary_around_the_table_with_its_categories(kind):
     X, groups = table(2, 3, 2)
@@ -183,6 +184,7 @@ def test_resamples_vary_around_the_table_with_its_categories(kind):
     np.testing.assert_allclose(logs.mean(axis=0), 0.0, atol=0.5 * np.sqrt(2.0 / n))
 
 
+@pytest.mark.slow
 def test_walks_through_graphs_agree_with_all_graphs_in_resamples():
     X, groups = table(3, 4, 2)
     found = learned(X, groups, draws=0).result
@@ -198,6 +200,7 @@ def test_walks_through_graphs_agree_with_all_graphs_in_resamples():
     np.testing.assert_allclose(*means, atol=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("probability", "there"), [(0.5, False), (0.51, True)])
 def test_an_arrow_from_a_category_is_likelier_than_not(probability, there, monkeypatch):
     X, groups = table(2, 3, 2)
