@@ -58,7 +58,6 @@ NOT_RUN_HERE = (
 that a test in one process could run."""
 
 COMPILED = (
-    "data/em.py",
     "learners/order_search/kernel.py",
     "learners/pooled/chain.py",
     "learners/pooled/changed_fit.py",

@@ -63,6 +63,15 @@ def test_means_and_differences_are_those_of_the_groups():
         assert (share * 90, mean) == (pytest.approx(len(own)), pytest.approx(own.mean(), rel=1e-10))
 
 
+def test_a_mean_is_zero_only_where_rounding_hides_it():
+    groups, x = np.array(["x", "y"] * 200), np.tile([1.0, 1.0, -1.0, -1.0], 100)
+    for level, expected in ((0.0, 0.0), (1e-11, 1e-11)):
+        means = categories(
+            np.column_stack([x + level * (groups == "x"), np.random.default_rng(1).random(400)]), [groups]
+        ).means(0, 0)
+        assert means.means[0] == pytest.approx(expected, rel=1e-2, abs=0.0)
+
+
 def test_moments_of_parts_files_and_columns_keep_the_categories(tmp_path):
     X, groups = table(2, 60, 3, (3, 2))
     data, names = columns(X, groups)

@@ -12,8 +12,8 @@ from oracles.covariates import residuals
 
 import ordag
 from ordag import Moments
-from ordag.data.covariates import Covariate
-from ordag.data.equations import LEFT_OUT, of_conditions, together
+from ordag.data.covariates import Condition, Covariate
+from ordag.data.equations import LEFT_OUT, _group, of_conditions, together
 from ordag.data.labelled import accumulator
 from ordag.data.table import Table
 from ordag.errors import ColumnError, DataError, SettingError
@@ -49,6 +49,37 @@ def test_moments_within_clusters_are_about_their_means(seed, weighted, offset):
     same(found, *oracle.within(X, cluster, w if weighted else None))
     assert found.rows == len(X)
     assert len(found.clusters.numbers) == len(set(cluster))
+
+
+def test_rows_of_an_experiment_that_are_left_out_might_as_well_not_be_there():
+    X, _, condition, _ = rows(4)
+    kept = np.array(condition) != "c1"
+    whole = Table(table(X, e=condition), experiment="e")
+    expected = Table(table(X[kept], e=np.array(condition)[kept].tolist()), experiment="e").moments
+    for left in (whole.leaving_out(["c1"]).moments, Table(whole.moments).leaving_out(["c1"]).moments):
+        same(left, expected.n, expected.mean, expected.R.T @ expected.R)
+        assert sorted(one.label for one in left.conditions) == ["c0", "c2"]
+    assert whole.leaving_out([]).moments.n == whole.moments.n
+    for labels, said in ((["c9"], "there is no condition 'c9'; the"), (["c0", "c1", "c2"], "no rows are left; the")):
+        with pytest.raises(SettingError, match=rf"leave_out=.*: {said} conditions are 'c[012]', 'c[012]', 'c[012]'"):
+            whole.moments.leaving_out(labels)
+    with pytest.raises(SettingError, match="there is no condition 'c1'; name their column first"):
+        Moments.from_rows(X).leaving_out(["c1"])
+    with pytest.raises(DataError, match="these moments have conditions, so give adjust when they are made"):
+        whole.moments.holding(["a"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "label", "groups"),
+    [
+        ("set", "", [0, LEFT_OUT, 0]),
+        ("changed", "b", [4, LEFT_OUT, 4]),
+        ("shift", "b", [0, 4, 0]),
+    ],
+)
+def test_rows_share_a_mean_unless_something_else_was_acted_on(kind, label, groups):
+    condition = Condition(label, kind, None)
+    assert [_group(condition, 3, j, (1,)) for j in range(3)] == groups
 
 
 @given(st.integers(0, 10**6))

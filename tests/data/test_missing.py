@@ -285,6 +285,42 @@ def test_error_is_called_refuse():
         ordag.learn(X, missing="refuse")
 
 
+@pytest.mark.parametrize(
+    ("holes", "said"),
+    [
+        ([(5, 1)], "1 of 200 rows has missing values and was left out; missing='em' (--missing em) uses what they hold."),
+        ([(5, 0), (7, 1)], "2 of 200 rows have missing values and were left out; missing='em' (--missing em) uses what they hold."),
+        ([(5, 0), (5, 1)], "1 of 200 rows has missing values, in all variables or in what is held fixed, and was left out."),
+    ],
+)  # fmt: skip
+def test_rows_that_were_left_out_unasked_are_told(holes, said):
+    X = np.random.default_rng(0).standard_normal((200, 2))
+    X[tuple(np.transpose(holes))] = np.nan
+    table = Table(X)
+    assert table.moments.n == 200 - len({row for row, _ in holes})
+    assert said in table.remarks
+    silent = Table(X, missing="drop")
+    assert silent.moments.n == table.moments.n
+    assert silent.remarks == ()
+
+
+@pytest.mark.parametrize("n", [10, 11])
+def test_two_rows_for_every_column_and_level_are_few(n):
+    X = np.random.default_rng(0).standard_normal((n, 3))
+    X[0, 0] = X[1, 1] = np.nan
+    table = Table(pd.DataFrame(X, columns=list("abc")).assign(g=list("xyz" * n)[:n]), missing="em", adjust=["g"])
+    assert table.moments.rows == n
+    said = "10 rows with missing values are few for 3 columns, so the estimate is drawn towards uncorrelated columns."
+    assert (said in table.remarks) == (n == 10)
+
+
+def test_without_a_complete_row_nothing_is_held_fixed():
+    X = np.random.default_rng(1).standard_normal((60, 4))
+    X[np.arange(60), np.arange(60) % 3] = np.nan
+    with pytest.raises(MissingValuesError, match="Every row has missing values, and nothing can be held fixed"):
+        _ = Table(pd.DataFrame(X, columns=list("abcd")), adjust=["d"], missing="em").moments
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_reweighted_rows_are_near_those_of_em_with_these_weights(seed):
     X = with_holes(seed, 120, 4, 0.2)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strategies.tables import tables
 
 from ordag import Moments, simulate
-from ordag.data.scatter import Accumulator, root_of_rows
+from ordag.data.scatter import Accumulator, _resolved, root_of_rows
 from ordag.data.table_checks import check_names, not_positive_definite
 from ordag.data.transform import Changes
 from ordag.errors import ColumnError, CovarianceError, DataError, MissingValuesError, NonFiniteError, SettingError
@@ -127,6 +127,23 @@ def test_merge_aligns_columns_by_name_and_refuses_others():
     np.testing.assert_allclose(a.merge(b).R, Moments.from_rows(X).R, rtol=1e-9, atol=1e-9)
     with pytest.raises(ColumnError, match="d"):
         a.merge(Moments.from_rows(X, names=["a", "b", "d"]))
+
+
+@pytest.mark.parametrize(("left", "resolved"), [(0.0, False), (8.0 * 2.0**-52, False), (9.0 * 2.0**-52, True)])
+def test_a_root_resolves_columns_of_which_more_than_rounding_is_left(left, resolved):
+    assert _resolved(np.array([[3.0, 1.0], [0.0, left]])) == resolved
+    assert not _resolved(np.diag([1.0, 0.0]))
+
+
+def test_what_moments_are_not_made_of():
+    moments = Moments.from_rows(np.random.default_rng(1).standard_normal((9, 2)), names=["a", "b"])
+    with pytest.raises(SettingError, match=r"7 cannot be merged: give Moments\."):
+        moments.merge(7)
+    assert moments.merge() is moments
+    with pytest.raises(ColumnError, match="adjust names c, and there is no such column: the columns are a and b"):
+        moments.holding(["c"])
+    with pytest.raises(SettingError, match="give either R or scatter"):
+        Moments(9, moments.mean, moments.names)
 
 
 def test_missing_values_are_counted_by_column_or_dropped():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ordag.data.reading import Reading, split_at, split_reading, without
+from ordag.data.reading import Reading, roles_from_text, split_at, split_reading, without
 from ordag.data.sources import Upload
 from ordag.data.table import Table
 from ordag.errors import DataError, SettingError
@@ -68,6 +68,7 @@ def test_settings_are_split_into_those_of_reading_and_the_others():
         ({"role": "year"}, "role='year': give a mapping from columns to roles"),
         ({"role": {"year": "varable"}}, "role of column 'year' is 'varable': give .* Did you mean 'variable'"),
         ({"na": "-"}, "na='-' is a single text: give a list, na="),
+        ({"cluster": ["a", "b"]}, "cluster=.* give the name of one column"),
         ({"na": 7}, "na=7: give a list of cells"),
     ],
 )
@@ -75,3 +76,12 @@ def test_settings_of_another_type_are_refused(reading, said):
     with pytest.raises(SettingError, match=said) as refused:
         Reading(**reading)
     assert list(refused.value.settings) == [name for name in reading if reading[name] != 7]
+
+
+def test_roles_are_written_with_the_last_equals_sign():
+    assert roles_from_text(["year=time", "a=b=id", "year=time"]) == {"year": "time", "a=b": "id"}
+    for wrong in ("year", "=time", "year="):
+        with pytest.raises(SettingError, match=f"role='{wrong}': write the column, =, and its role"):
+            roles_from_text([wrong])
+    with pytest.raises(SettingError, match="role='year=id': 'year' has a role already"):
+        roles_from_text(["year=time", "year=id"])

@@ -273,6 +273,15 @@ def test_what_the_user_says_counts():
         Reading(role={"a": "node"})
 
 
+@pytest.mark.parametrize(
+    ("said", "reason", "values"),
+    [("id", "it numbers the rows", None), ("time", "", None), ("variable", "", None), ("category", "40 values", 40)],
+)
+def test_a_role_that_is_said_has_the_reason_that_would_have_given_it(said, reason, values):
+    one = next(one for one in Table(frame(k=range(N)), role={"k": said}).columns if one.name == "k")
+    assert (one.role, one.reason, one.values) == (said, reason, values)
+
+
 def test_strict_refuses():
     with pytest.raises(ColumnError, match="'t' holds text"):
         Table(frame(t="x"), strict=True)

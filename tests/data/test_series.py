@@ -12,6 +12,7 @@ from ordag.data.moments import Moments
 from ordag.data.reading import Reading
 from ordag.data.series import Series, _units
 from ordag.data.table import Table
+from ordag.data.trends import Trends
 
 
 def panel(random, sizes, p=2, gaps=0.15):
@@ -80,6 +81,17 @@ def test_names_and_what_columns_are():
     assert series.earlier.tolist() == [False, False, True, True, True, True]
     B = np.arange(36.0).reshape(6, 6)
     assert series.blocks_of(B)[2, 1, 0] == B[5, 0]
+
+
+def test_some_variables_of_a_series_keep_what_is_known_of_them():
+    whole = Series(
+        ("a", "b", "c"), 1, means=np.arange(6.0).reshape(2, 3), trends=Trends((0, 2), (1,), (1, 2), 12, True)
+    )
+    some = whole.select(["c", "a"])
+    assert some.names == ("c", "a")
+    assert some.trends == Trends((1, 0), (), (0,), 12, True)
+    assert some.means.tolist() == [[2.0, 0.0], [5.0, 3.0]]
+    assert whole.select(["a"]).trends == Trends((0,), (), (), None, True)
 
 
 def test_an_array_is_taken_in_its_order():
@@ -238,3 +250,15 @@ def test_fewer_columns_keep_their_earlier_values():
         table.transformed({"X1": 2.0})
     units = Table(X, lags=1, transform={"X1": 10.0})
     assert units.moments.spread[3] == pytest.approx(10.0 * table.transformed(None).moments.spread[3], rel=0.2)
+
+
+def test_what_all_rows_show_to_be_a_copy_is_no_variable_of_a_series(tmp_path, monkeypatch):
+    monkeypatch.setattr("ordag.data.sources.parquet.LOOKED_ROWS", 64)
+    X = np.random.default_rng(1).standard_normal((100, 2))
+    for first_other, names in ((100, ("a", "b")), (90, ("a", "b", "c"))):
+        c = np.where(np.arange(100) < first_other, X[:, 0], 7.0)
+        frame = pd.DataFrame({"t": np.arange(100), "a": X[:, 0], "b": X[:, 1], "c": c})
+        frame.to_parquet(tmp_path / "t.parquet")
+        table = Table(tmp_path / "t.parquet", time="t", lags=1)
+        assert table.series.names == names
+        assert [one.role for one in table.columns if one.name == "c"] == ["variable" if "c" in names else "derived"]

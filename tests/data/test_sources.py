@@ -22,6 +22,7 @@ from ordag.data.moments_file import pieces
 from ordag.data.passes import Summary
 from ordag.data.reading import Reading
 from ordag.data.sources import Source
+from ordag.data.sources.columns import check_columns
 from ordag.data.sources.source import regroup
 from ordag.errors import ColumnError, DataError, OrdagError, OrdagWarning, SettingError, UnreadableError
 
@@ -282,6 +283,8 @@ def test_a_name_with_half_of_a_letter_is_refused(tmp_path):
             ordag.learn(table)
     with pytest.raises(ColumnError, match=f"the data frame: t{words}"):
         ordag.learn(pd.DataFrame(X, columns=pd.Index([half, "b"], dtype=object)))
+    with pytest.raises(ColumnError, match=f"^t.any: t{words}"):
+        check_columns([half, "b"], Reading(), "t.any")
     with pytest.raises(ColumnError, match=words):
         Moments.from_rows(X, names=[half, "b"])
     whole = Moments.from_rows(X)

@@ -106,6 +106,21 @@ def test_units_stand_above_text_too() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("% a,b\n1,2\n3,4\n", ("% a", "b")),  # it may be a name
+        ("% by hand\n% a,b\n1,2\n3,4\n", ("a", "b")),
+        ("# a,b\n1,2\n3,4\n", ("a", "b")),
+        ("# a,b\nx,y\n1,2\n3,4\n", ("# a", "b")),
+        ("# a\nx,y\n1,2\n3,4\n", ("x", "y")),
+    ],
+)
+def test_signs_of_comments_in_names(text: str, names: tuple[str, ...]) -> None:
+    found, X, _ = read(text)
+    assert (found, X.tolist()) == (names, [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize(
     "text", ['"a","b"\n"x",1,2\n"y",3,4\n', '"a" "b"\n"x" 1 2\n"y" 3 4\n', "a\tb\n1\t1\t2\n2\t3\t4\n"]
 )
 def test_row_names_as_r_writes_them(text: str) -> None:

@@ -12,7 +12,7 @@ from oracles import pooled as pooled_oracle
 
 import ordag
 from ordag.learners.pooled import cause_search
-from ordag.learners.pooled.cause_resampling import RedrawnCauses
+from ordag.learners.pooled.cause_resampling import RedrawnCauses, ResampledCauses
 
 
 def table(seed, p, categories, sets=0.4):
@@ -183,6 +183,7 @@ def test_an_unrelated_category_is_tested_at_its_level():
     assert 0.03 < rejected / 800 < 0.075
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["rows", "moments"])
 def test_resamples_vary_around_the_table_with_its_categories(kind):
     X, groups = table(2, 3, 2)
@@ -197,6 +198,23 @@ def test_resamples_vary_around_the_table_with_its_categories(kind):
     np.testing.assert_allclose(logs.mean(axis=0), 0.0, atol=0.5 * np.sqrt(2.0 / n))
 
 
+@pytest.mark.slow
+def test_walks_through_graphs_agree_with_all_graphs_in_resamples():
+    X, groups = table(3, 4, 2)
+    found = learned(X, groups, draws=0).result
+    means, seeds = [], [np.random.SeedSequence(k) for k in range(10)]
+    for walks in (False, True):
+        resampled = ResampledCauses(found, None)
+        assert resampled.every is not None
+        if walks:
+            resampled.every = None
+        means.append(np.mean([one.arrows for one in resampled.run(seeds)], axis=0))
+    assert means[0].shape == (4 + 2, 4)
+    assert ((means[0] > 0.05) & (means[0] < 0.95)).any()
+    np.testing.assert_allclose(*means, atol=0.1)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("probability", "there"), [(0.5, False), (0.51, True)])
 def test_an_arrow_from_a_category_is_likelier_than_not(probability, there, monkeypatch):
     X, groups = table(2, 3, 2)

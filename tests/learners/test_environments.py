@@ -103,7 +103,7 @@ def test_sums_are_the_same_where_they_are_not_compiled(environments, seed, rows,
 
 
 def test_an_environment_that_must_share_leaves_the_others_their_choice(plain_changed_fit):
-    X, labels, _, _ = drawn(3, 3, 3, rows=(20, 40), share=0.9)
+    X, labels, _, _ = drawn(3, 3, 1, rows=(20, 40), share=0.9)
     plain, rows = changed(X, labels), oracle.Rows(X, labels)
     plain._kernel = plain_changed_fit
     for tied in (0, 1):
@@ -129,6 +129,16 @@ def test_environments_with_rows_enough_are_searched_alone_the_largest_first():
         np.testing.assert_allclose(alone["large"]["C"][0], np.corrcoef(X[28:68].T), atol=1e-12)
     ours.environments.left_out[2, 1] = True
     assert "large" not in dict(ours.alone(4))
+
+
+def test_a_row_alone_counts_for_nothing_beside_other_environments():
+    X = np.random.default_rng(2).standard_normal((61, 3))
+    environments = Environments.of(Table(table(X, ["a"] * 40 + ["b"] * 20 + ["c"]), environment="site").moments)
+    assert environments.degrees.tolist() == [39.0, 19.0, 0.0]
+    assert environments.p == 3
+    for which, n, rows in (([0], 40, 40), ([0, 2], 40, 41), ([0, 1, 2], 59, 61)):
+        sharing = environments.sharing(which)
+        assert (sharing.n, sharing.rows) == (n, rows)
 
 
 def test_the_search_begins_with_the_graphs_of_single_environments_too(monkeypatch):

@@ -211,6 +211,20 @@ def test_settings_of_another_method_are_refused():
         learn("marks", method="gds", strategy="luck")
 
 
+@pytest.mark.parametrize(
+    ("method", "settings", "said"),
+    [
+        ("auto", {"penalty": "ebic"}, "penalty: ges and gds have this; say which with method="),
+        ("auto", {"orient_by_order": "class"}, "orient_by_order: pc and ges have this"),
+        ("auto", {"penalty": "ebic", "units": "unknown"}, "No method has all of penalty, units: name the method"),
+        ("cvs", {"variance": "sparse", "correction": "bonferroni"}, "correction='bonferroni' is for tests of all pairs, and"),
+    ],
+)  # fmt: skip
+def test_settings_that_leave_no_method(method, settings, said):
+    with pytest.raises(SettingError, match=said):
+        learn(X, method=method, **settings)
+
+
 def test_progress_is_told():
     news = []
     learn(X, method="pc", progress=news.append)

@@ -179,6 +179,7 @@ def test_probabilities_know_what_experiments_tell(p, rows):
     np.testing.assert_allclose(B, fitted.sem.B, atol=0.15)
 
 
+@pytest.mark.slow
 def test_experiments_direct_arrows_of_drawn_graphs_that_their_class_leaves_open():
     random = np.random.default_rng(0)
     X = random.standard_normal((120, 3)) @ np.linalg.inv(np.eye(3) - np.triu(random.uniform(0.5, 0.8, (3, 3)), 1))
