@@ -19,7 +19,7 @@ from ordag.graph import to_cpdag
 from ordag.learners.cvs import SECONDS_BY_LASSO, SECONDS_BY_ROWS, SECONDS_BY_TESTS, CvsSettings, _not_compared
 from ordag.learners.gds import gds_search
 from ordag.learners.ges import ges_search
-from ordag.learners.methods import recipe_for
+from ordag.learners.methods import settings_for
 from ordag.learners.orient import orient_by_order
 from ordag.learners.pc import pc_search
 from ordag.learners.pooled.method import PooledSettings
@@ -76,16 +76,16 @@ def test_a_page_can_move_the_level_of_pc_where_there_is_an_edge():
 
 def test_auto_takes_cvs_for_many_variables_and_says_so_or_refuses_them_where_they_are_standardised(monkeypatch):
     table = Table(X)
-    assert isinstance(recipe_for(table, "auto", {}), PooledSettings)
+    assert isinstance(settings_for(table, "auto", {}), PooledSettings)
     assert table.choice == ""
     monkeypatch.setattr("ordag.learners.methods.POOLED_UP_TO", 7)
-    assert isinstance(recipe_for(table, "auto", {"draws": 0}), PooledSettings)  # a setting of its own
+    assert isinstance(settings_for(table, "auto", {"draws": 0}), PooledSettings)  # a setting of its own
     for settings, said in (({}, True), ({"alpha": 0.01}, False)):
         table = Table(X)
-        assert isinstance(recipe_for(table, "auto", settings), CvsSettings)
+        assert isinstance(settings_for(table, "auto", settings), CvsSettings)
         assert table.choice.startswith("With more than 7 variables method='auto'") == said
     with pytest.raises(DataError, match="The 8 columns have been standardised"):
-        recipe_for(Table((X - X.mean(axis=0)) / X.std(axis=0)), "auto", {})
+        settings_for(Table((X - X.mean(axis=0)) / X.std(axis=0)), "auto", {})
 
 
 @pytest.mark.parametrize(
