@@ -275,7 +275,10 @@ GROWING = [
 @pytest.mark.skipif(os.name == "nt", reason="limits of processes")
 def test_files_that_may_not_grow(tmp_path):
     (tmp_path / "wide.csv").write_text(
-        "\n".join(",".join(map(str, row)) for row in [[f"v{j}" for j in range(60)], *np.eye(60).tolist()]) + "\n"
+        "\n".join(
+            ",".join(map(str, row)) for row in [[f"v{j}" for j in range(60)], *(np.eye(60) + np.eye(60, k=1)).tolist()]
+        )
+        + "\n"
     )
     names = [words[-1] for words in GROWING]
     for name in names:

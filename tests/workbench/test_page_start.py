@@ -182,7 +182,8 @@ def test_a_file_that_takes_long_does_not_replace_a_later_one(bench):
     page = bench()
     held = []
     page.route("**/api/data", lambda route: held.append(route) if not held else route.continue_())
-    page.evaluate(DROP, ["old.csv", rows(1).to_csv(index=False)])
+    with page.expect_request("**/api/data"):
+        page.evaluate(DROP, ["old.csv", rows(1).to_csv(index=False)])
     with page.expect_response(lambda response: response.url.endswith("api/answer")):
         page.evaluate(DROP, ["new.csv", rows(2).to_csv(index=False)])
     expect(page.locator("#table")).to_have_text("new.csv")
