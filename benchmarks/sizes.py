@@ -17,7 +17,7 @@ from ordag.learners.methods import POOLED_UP_TO
 from ordag.learners.pooled.search import MOST_RESTARTED
 
 KINDS = {"equal": ("raw", 1.0), "× 20": ("raw", 20.0), "standardised": ("standardised", 1.0)}
-SIZES = {20: 5, 50: 5, 100: 3, 200: 3, 500: 2, 1000: 1, 2000: 1, 5000: 1, 6000: 1}
+SIZES = {20: 5, 50: 5, 100: 3, 200: 3, 500: 2, 1000: 1, 2000: 1, 5000: 1, 10_000: 1, 11_000: 1}
 """Variables, and tables of each kind."""
 
 

@@ -39,7 +39,7 @@ def learn(
     data: a file (CSV, Parquet) or a folder of such files, a data frame, an array, `Moments`, or the name of a
         built-in data set ("marks", "sachs"); docs/scale.md has rows on a cluster.
     method: "pooled" (pooled error variances, searched over orders), "cvs" (conditional variance scoring, Park & Kim), "pc",
-        "ges" or "gds". "auto" takes pooled up to 5,000 variables (200 with fewer rows than variables) and cvs with
+        "ges" or "gds". "auto" takes pooled up to 10,000 variables (200 with fewer rows than variables) and cvs with
         parents="adaptive" beyond, unless a setting says otherwise: alpha, test, parents, correction and direction are those of cvs.
     columns: names of the columns to use, all by default.
     transform: columns in other units, such as {"height": 100, "income": "log", "score": "standardise"}: a factor, the natural

@@ -17,6 +17,7 @@ from ordag.common.bits import members, packed_columns
 from ordag.common.linalg import lengths
 from ordag.data.table import Table
 from ordag.graph.acyclic import topological_order
+from ordag.knowledge.masks import Constraints
 from ordag.learners.order_search import engine, layout
 from ordag.learners.order_search import kernel as compiled_kernel
 from ordag.learners.order_search.engine import LEAST_GAIN, Optimum, OrderSearch
@@ -443,6 +444,28 @@ def test_the_best_single_change_is_the_best_of_all(seed):
         best = better
     else:
         pytest.fail("single changes have no end")
+
+
+@pytest.mark.parametrize("seed", tries(3, 60))
+def test_many_single_changes_at_once_end_where_none_is_left(seed):
+    X = rows(12, 200, seed, density=0.4, spread=1.0)
+    score, variances = PooledScore(200, 12), gram(X)
+    before = np.zeros((12, 12), dtype=bool)
+    before[0, 5:] = True
+    allowed = ~np.eye(12, dtype=bool) & ~before.T
+    allowed[2, 3] = False
+    known = Constraints(tuple(map(str, range(12))), allowed, np.zeros_like(before), before, {})
+    problem = Problem(score, variances, known)
+    best, most = start(score, variances, range(12)), 0
+    while (better := problem.single_changes(best)) is not None:
+        assert_consistent(better, score, variances)
+        assert better.score < problem.best_single_change(best).score + LEAST_GAIN
+        assert (better.adjacency() <= allowed).all()
+        assert all(better.order.index(0) < better.order.index(j) for j in range(5, 12))
+        most = max(most, int((better.adjacency() != best.adjacency()).any(axis=0).sum()))
+        best = better
+    assert most > 2
+    assert problem.best_single_change(best) is None
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ from ordag.show.terminal import print_fit
     terms=(
         "Methods",
         {
-            "auto": "pooled up to 5,000 variables (200 if there are fewer rows than variables), beyond that cvs with --parents "
+            "auto": "pooled up to 10,000 variables (200 if there are fewer rows than variables), beyond that cvs with --parents "
             "adaptive; a setting that only one method has, such as --alpha, selects that method.",
             **{name: f"{method.settings.about}." for name, method in METHODS.items()},
         },

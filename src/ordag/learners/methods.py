@@ -94,8 +94,8 @@ AUTO = ("auto", *METHODS)
 WITH_CAUSES = ("pooled", "cvs")
 """Methods that take categories as causes."""
 
-POOLED_UP_TO, POOLED_WITH_FEW_ROWS = 5000, 200
-"""Variables up to which `auto` takes the pooled search, which then takes minutes and 4 GB, and with too few rows for regressions on
+POOLED_UP_TO, POOLED_WITH_FEW_ROWS = 10_000, 200
+"""Variables up to which `auto` takes the pooled search, which then takes minutes and 7 GB, and with too few rows for regressions on
 all of them."""
 
 
@@ -149,7 +149,7 @@ def _why_cvs(enough: bool) -> str:
     )
     return (
         f"With more than {most:,} variables{rows} method='auto' (--method auto) takes cvs, which orders variables by their variances: "
-        f"method='pooled' (--method pooled) assumes less, and takes {'minutes and more than 4 GB' if enough else 'longer'}."
+        f"method='pooled' (--method pooled) assumes less, and takes {'minutes and more than 7 GB' if enough else 'longer'}."
     )
 
 

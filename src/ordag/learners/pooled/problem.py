@@ -47,21 +47,59 @@ class Problem:
 
         turns_alone: only arrows in the other direction are tried.
         """
-        lowest, found, edges = best.score - LEAST_GAIN, None, best.edges
+        changes = self._improving(best, turns_alone)
+        return None if not changes else self._changed(best, min(changes, key=lambda one: one[0])[1])
+
+    def single_changes(self, best: Optimum) -> Optimum | None:
+        """Return a graph with many single changes at once, of different variables and without a cycle; None where none is better.
+
+        The change that lowers the score of the graph alone by most comes first. Each must lower the score beside those before it.
+        """
+        now, touched, first = best, set[int](), self.masks[2]
+        children = [set[int]() for _ in best.parents]
+        for j, mask in enumerate(best.parents):
+            for i in members(mask | first[j]):
+                children[i].add(j)
+        for _, change in sorted(self._improving(best, False), key=lambda one: one[0]):
+            if touched & change.keys():
+                continue
+            added = [(i, j) for j, (mask, _) in change.items() for i in members(mask & ~best.parents[j])]
+            gone = [(i, j) for j, (mask, _) in change.items() for i in members(best.parents[j] & ~mask & ~first[j])]
+            for i, j in gone:
+                children[i].discard(j)
+            better = None if any(_leads(children, j, i) for i, j in added) else self._changed(now, change, best.order)
+            if better is None or better.score > now.score - LEAST_GAIN:
+                for i, j in gone:
+                    children[i].add(j)
+                continue
+            for i, j in added:
+                children[i].add(j)
+            touched |= change.keys()
+            now = better
+        return None if now is best else replace(now, order=self.topological(now.parents))
+
+    def _changed(self, best: Optimum, change: Change, order: tuple[int, ...] | None = None) -> Optimum:
+        """Return the graph with a change, under this order; in topological order if none is given."""
+        parents, v = list(best.parents), best.v.copy()
+        for j, (mask, value) in change.items():
+            parents[j], v[j] = mask, value
+        edges = sum(mask.bit_count() for mask in parents)
+        return Optimum(self.score.total(v, edges), order or self.topological(parents), tuple(parents), v)
+
+    def _improving(self, best: Optimum, turns_alone: bool) -> list[tuple[float, Change]]:
+        """Return the single changes that lower the score, each with the score that it gives."""
+        found, edges, v = [], best.edges, best.v.copy()
         for change in self._single_changes(best, turns_alone):
-            v, now = best.v.copy(), edges
+            now = edges
             for j, (mask, value) in change.items():
                 v[j] = value
                 now += mask.bit_count() - best.parents[j].bit_count()
             total = self.score.total(v, now)
-            if total < lowest:
-                lowest, found = total, (change, v)
-        if found is None:
-            return None
-        parents = list(best.parents)
-        for j, (mask, _) in found[0].items():
-            parents[j] = mask
-        return Optimum(lowest, self.topological(parents), tuple(parents), found[1])
+            if total < best.score - LEAST_GAIN:
+                found.append((total, change))
+            for j in change:
+                v[j] = best.v[j]
+        return found
 
     @cached_property
     def masks(self) -> tuple[list[int], list[int], list[int]]:
@@ -104,6 +142,19 @@ class Problem:
                     with_j = variances.log_variance(i, parents[i] | 1 << j)
                     if rise + local.term(i, with_j) - local.term(i, float(best.v[i])) < MOST_RISE:
                         yield {j: (without, value), i: (parents[i] | 1 << j, with_j)}
+
+
+def _leads(children: Sequence[set[int]], start: int, end: int) -> bool:
+    """Return whether a path leads from one variable to another."""
+    seen, waiting = {start}, [start]
+    while waiting:
+        for k in children[waiting.pop()]:
+            if k == end:
+                return True
+            if k not in seen:
+                seen.add(k)
+                waiting.append(k)
+    return False
 
 
 def masks_of(known: Constraints | None, p: int) -> tuple[list[int], list[int], list[int]]:

@@ -47,6 +47,9 @@ LEAST_VARIABLES_ALIKE = 10
 MOST_SINGLE_CHANGES = 5
 """Searches at most from graphs with single arrows changed."""
 
+MOST_ONE_BY_ONE = 256
+"""Variables up to which single arrows are changed one at a time, each the best of all."""
+
 OTHER_PRICE, MOST_AT_OTHER_PRICE = 0.1, 20
 """A factor on the price of an edge at which the search goes on from the best graph, and variables up to which: a graph with many more
 edges may have a lower score that single steps do not reach. It must be lower by log(N + 1), N pairs: all numbers of edges are
@@ -249,9 +252,10 @@ def _polished(best: Optimum, search: OrderSearch, problem: Problem) -> Optimum:
         [[_, other]] = search.descend(((AtOtherPrice(score, OTHER_PRICE), score), best))
         if other.score < best.score - math.log(score.pairs + 1):
             best = problem.fitted(other.parents, other.order)
+    change = problem.best_single_change if score.p <= MOST_ONE_BY_ONE else problem.single_changes
     for _ in range(MOST_SINGLE_CHANGES):
         changed = best
-        while (better := problem.best_single_change(changed)) is not None:
+        while (better := change(changed)) is not None:
             changed = better
         if changed is best:
             break
