@@ -360,9 +360,12 @@ HANGS = 300
 NOTICED = {1, 2, 3, 4}
 """Pytest's statuses for a failed test, and for a change that breaks an import, pytest itself or a file of tests."""
 
+NO_TESTS = 4
+"""Pytest's status where an import in a `conftest.py` breaks, and where a recorded test is no longer there: record again then."""
+
 
 def run(mutants: list[Mutant], noticed_by: dict[str, str], recording: Recording, jobs: int) -> Iterator[Row]:
-    """Run the mutants, several at a time; yield each with its outcome: killed, timeout, survived, not reached or gone."""
+    """Run the mutants, several at a time; yield each with its outcome: killed, timeout, survived, not reached, gone or test gone."""
     waiting = list(reversed(mutants))
     running: dict[int, tuple[Mutant, list[list[str]], Path, float]] = {}
     known: dict[str, dict[str, int]] = {}
@@ -392,7 +395,9 @@ def run(mutants: list[Mutant], noticed_by: dict[str, str], recording: Recording,
         if code == 0 and lists[1:]:
             running[begin(mutant, lists[1], recording, log)] = mutant, lists[1:], log, seconds
             continue
-        if code in (-signal.SIGXCPU, -signal.SIGKILL):
+        if code == NO_TESTS and "not found: " in log.read_text(errors="replace"):
+            outcome = "test gone"
+        elif code in (-signal.SIGXCPU, -signal.SIGKILL):
             outcome = "timeout"
         else:
             outcome = "killed" if code in NOTICED or code < 0 else "survived" if code == 0 else f"status {code}"
