@@ -83,6 +83,15 @@ def test_streaming_notices_when_later_rows_do_not_resemble_the_first():
     np.testing.assert_allclose(R, root_of_rows(X)[2], rtol=1e-6, atol=1e-9)
 
 
+def test_streaming_takes_a_column_that_is_constant_at_first():
+    X = np.random.default_rng(0).standard_normal((2048, 2))
+    X[:1024, 1] = 3.0
+    total = Accumulator(2)
+    for block in np.array_split(X, 2):
+        total.add(block)
+    np.testing.assert_allclose(total.finish()[2], root_of_rows(X)[2], rtol=1e-12)
+
+
 @pytest.mark.parametrize("unit", [1.0, 1e-120, 1e120, 1e-160])
 @pytest.mark.parametrize("drift", [0.0, 30.0, 1e3])
 def test_streaming_keeps_the_digits_of_well_conditioned_rows(unit, drift):

@@ -290,6 +290,7 @@ def test_graphml_of_others():
         ("dot", "digraph {\n a -> b", "line 2: expected a name, found the end"),
         ("dagitty", "a -> b -> ", "line 1: expected a name, found the end of the text"),
         ("dagitty", "dag { a -> }", "line 1: expected a name, found '}'"),
+        ("dagitty", "a -> } b", "line 1: expected a name, found '}'"),
         ("dot", "digraph { a -- b }", "-> in a digraph"),
         ("dot", "digraph { a -> <b>x</b> }", "cannot read '<b>x"),
         ("dot", "digraph { a -> b [dir=both] }", "not 'both'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ from oracles import causes as literal
 from oracles import pooled as pooled_oracle
 
 import ordag
-from ordag.learners.pooled import cause_search
-from ordag.learners.pooled.cause_resampling import RedrawnCauses, ResampledCauses
+from ordag.learners.causes import CauseRules
+from ordag.learners.pooled import cause_resampling, cause_search
+from ordag.learners.pooled.cause_resampling import RedrawnCauses, ResampledCauses, _State
+from ordag.learners.pooled.cause_search import CauseProblem
 
 
 def table(seed, p, categories, sets=0.4):
@@ -167,6 +170,12 @@ def test_cvs_tests_categories_given_all_earlier_variables():
     assert found == tested
 
 
+def test_cvs_with_categories_refuses_what_takes_rows():
+    with pytest.raises(ordag.SettingError, match=r"^Categories as causes go with moments alone") as refused:
+        ordag.learn(chain(5), cause=["site", "other"], method="cvs", split=True)
+    assert refused.value.settings == ("cause",)
+
+
 @pytest.mark.parametrize("method", ["pc", "ges", "gds"])
 def test_other_methods_refuse_categories(method):
     with pytest.raises(ordag.DataError, match="takes no categories as causes"):
@@ -222,3 +231,36 @@ def test_an_arrow_from_a_category_is_likelier_than_not(probability, there, monke
     even = replace(fit.probabilities, causes=np.full((2, 3), probability))
     monkeypatch.setattr(type(fit.posterior), "probabilities", lambda self, rows: even)
     assert (fit.method_settings.finished(fit).causes.arrows == there).all()
+
+
+def state():
+    """Graph and categories in one resample."""
+    given = ResampledCauses(learned(*table(2, 3, 2), draws=0).result, None)
+    return given, _State(given, given.rows_redrawn.draw(np.random.default_rng(0)))
+
+
+def test_walks_begin_with_the_variances_within_the_categories_of_each_variable(monkeypatch):
+    given, now = state()
+    given.every, now.sets = None, [0b00, 0b01, 0b11]
+    seen = []
+    monkeypatch.setattr(cause_resampling, "OrderSearch", lambda C, scale, **more: seen.append(scale) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        now.draw_graph(np.random.default_rng(0))
+    assert seen[0] == pytest.approx([now.drawn.log_variance(j, [], one) for j, one in enumerate(now.sets)])
+
+
+def test_an_arrow_from_a_category_is_as_likely_whether_it_is_there_or_not():
+    _, now = state()
+    never, chances = SimpleNamespace(random=lambda: 1.0), []
+    for there in (0, 1):
+        now.sets = [there, 0, 0]
+        chances.append(now.draw_sets(never)[0, 0])
+    assert 0.0 < chances[0] < 1.0
+    assert chances[1] == pytest.approx(chances[0])
+
+
+def test_beyond_few_categories_the_sets_that_are_tried_differ_in_one_that_is_open(monkeypatch):
+    monkeypatch.setattr(cause_search, "MOST_TOGETHER", 3)
+    allowed, required = np.array([[True], [False], [True], [True]]), np.array([[False], [False], [False], [True]])
+    parts = SimpleNamespace(p=1), SimpleNamespace(names="abcd"), CauseRules(allowed, required)
+    assert CauseProblem(*parts, None, (), {}).near(0, 0b1001) == [0b1001, 0b1000, 0b1101]

@@ -119,6 +119,20 @@ def test_an_environment_that_must_share_leaves_the_others_their_choice(plain_cha
         plain._equations = {}
 
 
+def test_weights_are_those_of_the_leading_triangle_and_no_others(plain_changed_fit):
+    A, b = np.triu(np.arange(1.0, 17.0).reshape(4, 4)), np.full(4, 7.0)
+    plain_changed_fit.back_substitute(A, 2, b)
+    np.testing.assert_allclose(b, [*np.linalg.solve(A[:2, :2], A[:2, 2]), 7.0, 7.0])
+
+
+def test_the_shared_variance_is_that_of_all_rows_that_share(plain_changed_fit):
+    degrees, squares = np.array([4.0, 6.0]), np.array([3.0, 12.0])
+    T, least, states, variances = np.sqrt(squares).reshape(2, 1, 1), np.full(2, 1e-300), np.full(2, SHARED), np.ones(2)
+    given = T, 0, degrees, squares, least, degrees, np.full(2, SHARED), states, variances
+    plain_changed_fit.settle(*given, 1.0, 1.0, np.zeros((2, 1)), np.zeros(1))
+    np.testing.assert_allclose(variances, 15.0 / 10.0)
+
+
 def test_environments_with_rows_enough_are_searched_alone_the_largest_first():
     X = np.random.default_rng(2).standard_normal((90, 3))
     labels = ["small"] * 20 + ["few"] * 8 + ["large"] * 40 + ["more"] * 22

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from budgets import thorough, tries
 
 import ordag
 from ordag.errors import ColumnError, DataError, SettingError, TooFewRowsError
-from ordag.learners.sparse_parents import discovery_rates
+from ordag.learners.result import Level
+from ordag.learners.sparse_parents import SparseParents, discovery_rates
 
 
 def sparse_rows(p, n, seed=0, degree=2):
@@ -312,3 +314,8 @@ def test_tests_that_see_rows():
     with pytest.raises(SettingError, match="is not known"):
         ordag.learn(X, "pc", test="distance-correlation")
     assert ordag.bootstrap(X, 4, method="cvs", test=own, seed=1, workers=1).completed == 4
+
+
+def test_the_level_of_sparse_parents_is_a_rate_of_false_arrows():
+    found = SimpleNamespace(settings={"alpha": 0.1})
+    assert SparseParents(10).level(found) == Level("q_value", 0.1, 10, 0.1, correction="bh", stands_for=0.1)

@@ -90,8 +90,8 @@ def test_the_published_search_is_the_walk_neighbour_by_neighbour(k, seed):
 
 @pytest.mark.slow
 def test_nodes_are_drawn_in_proportion_to_their_excess():
-    rss = np.array([5.0, 2.0, 3.0])
-    weights = [4.0, 1.0, 2.0]  # 3, 0 and 1 above the smallest, and the smallest positive excess more
+    rss = np.array([8.0, 2.0, 5.0])
+    weights = [9.0, 3.0, 6.0]  # 6, 0 and 3 above the smallest, and the smallest positive excess more
     generator = np.random.default_rng(0)
     draws = [tuple(target_order(rss, generator).tolist()) for _ in range(20_000)]
     for order in permutations(range(3)):

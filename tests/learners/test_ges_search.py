@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from ges_cases import as_cpdag, moments, random_dag, rows
@@ -7,6 +9,8 @@ from ordag.data.moments import Moments
 from ordag.errors import CollinearError, OrdagWarning, PrecisionError, PrecisionWarning, SettingError, TooFewRowsError
 from ordag.graph import Cpdag, extend
 from ordag.learners.ges import GesStep, ges_search, search
+from ordag.learners.ges.operators import Move
+from ordag.learners.ges.scores import Scores
 
 
 def population(dag, p, rng, n=10**7):
@@ -177,11 +181,22 @@ def test_the_sum_of_many_columns_is_refused():
         ges_search(moments(np.column_stack([X, X.sum(axis=1)])))
 
 
+def test_a_gain_that_is_lower_by_exactly_the_least_is_equal():
+    """Then the target with fewest parents comes first."""
+    moves = [[Move(3.0, 1, 0, 0)], [Move(2.0, 0, 1, 0)], [Move(1.5, 0, 2, 0)]]
+    operator = SimpleNamespace(candidates=lambda graph, scores, target, least: moves[target], allowed=lambda *_: True)
+    candidates = search.Candidates(operator, SimpleNamespace(p=3), least=1.0)
+    assert candidates.best(SimpleNamespace(parents=[0b110, 0b100, 0])) == moves[1][0]
+
+
 def test_too_few_rows_are_refused():
     X = np.random.default_rng(14).normal(size=(6, 30))
     with pytest.raises(TooFewRowsError, match="6 rows are too few"):
         ges_search(moments(X))
     assert ges_search(moments(X), max_degree=1).graph.valid
+    for n, error in ((3, TooFewRowsError), (4, CollinearError)):
+        with pytest.raises(error):
+            Scores(moments(X[:n, :3]))._refuse(2, 0b011)
 
 
 def test_almost_collinear_columns_are_warned_of():

@@ -134,6 +134,7 @@ def test_few_rows_bound_the_sets_and_it_is_said():
     assert any("With 6 rows no test could condition on more than 2 variables" in text for text in result.warnings)
     with pytest.raises(TooFewRowsError, match="at least four"):
         pc_search(named(X[:3]))
+    assert pc_search(named(X[:4])).levels == 0
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -211,3 +212,10 @@ def test_pairs_that_may_not_be_joined_are_tested_for_colliders_between_them(caus
     result = pc_search(named(X), known=known)
     assert sets(result) == {causes: set()}
     assert set(result.graph.directed) == {(names[a], names[c]), (names[b], names[c])}
+
+
+def test_nothing_is_tested_where_no_pair_may_be_joined():
+    names = ["v0", "v1", "v2"]
+    known = Knowledge(forbidden=[(a, b) for a in names for b in names if a != b]).over(names)
+    result = pc_search(named(np.random.default_rng(0).standard_normal((50, 3))), known=known)
+    assert (result.tests, result.separating_sets) == (0, {})

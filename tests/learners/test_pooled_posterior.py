@@ -316,6 +316,12 @@ def test_weights_are_exponentials_to_five_digits(plain):
     assert plain.weight_of(-np.inf) == plain.weight_of(-60.0)
 
 
+def test_a_pooling_is_interpolated_up_to_the_last_in_its_table(plain):
+    M = np.array([[0.0, 1.0, 4.0, 9.0]])
+    for log, expected in ((-1.0, 0.0), (0.5, 0.5), (1.5, 2.5), (2.5, 6.5), (3.5, 9.0)):
+        assert plain.pooled_at(M, 0.0, 1.0, 0, np.exp(log)) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("groups", [None, [[j] for j in range(6)]])
 def test_moves_have_the_weights_of_the_changes_of_the_sum(groups, plain):
     X = oracles.random_rows(6, 50, np.random.default_rng(1), size=0.3, spread=1.0)
@@ -673,3 +679,11 @@ def test_probabilities_asked_for_and_not():
     for draws in (-1, 2.5, True, "many"):
         with pytest.raises(SettingError, match="resamples"):
             learn(X, method="pooled", draws=draws)
+
+
+@pytest.mark.parametrize(("apart", "needed"), [(1.0, False), (1e-6, True)])
+def test_resamples_take_the_root_where_correlations_have_too_few_digits(apart, needed):
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    X[:, 2] = X[:, 1] + apart * X[:, 2]
+    result = learn(X, method="pooled", draws=0).result
+    assert resampled.Resampled(result, X).needs_root is needed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from budgets import thorough, tries, whole_methods
@@ -312,6 +314,13 @@ def test_equal_variances_decide_only_where_all_are_compared(monkeypatch):
         X / X.std(axis=0), method="pooled", draws=0
     )  # nothing strikes where variances are alike anyway
     assert standardised.details["kicks"] > 0
+
+
+@pytest.mark.parametrize(("left", "own", "striking"), [(0.2, 2.1, True), (0.2, 1.9, False), (0.4, 9.0, False)])
+def test_alike_error_variances_are_striking_where_those_of_the_variables_are_not(left, own, striking):
+    score = SimpleNamespace(p=10, groups=[range(10)], spread=lambda v: float(v[0]))
+    problem = SimpleNamespace(score=score, variances=SimpleNamespace(log_variance=lambda j, parents: own))
+    assert search._striking(problem, SimpleNamespace(v=np.full(10, left))) is striking
 
 
 @pytest.mark.slow

@@ -13,7 +13,13 @@ from strategies.tables import tables
 from ordag.common.linalg import inverse, lengths
 from ordag.data.moments import Moments
 from ordag.learners.pooled import variances as module
-from ordag.learners.pooled.variances import GramRegressions, RootRegressions, least_eigenvalue, log_variances
+from ordag.learners.pooled.variances import (
+    GramRegressions,
+    OwnVariances,
+    RootRegressions,
+    least_eigenvalue,
+    log_variances,
+)
 from ordag.model import simulate
 
 seeds = st.integers(0, 2**32 - 1)
@@ -220,3 +226,12 @@ def test_the_least_eigenvalue_of_many_variables_is_estimated_by_powers(monkeypat
     monkeypatch.setattr(module, "LARGE", 11)
     estimate = least_eigenvalue(inverse(np.asfortranarray(moments.R.T)), lengths(moments.R))
     assert estimate == pytest.approx(np.linalg.eigvalsh(np.corrcoef(X.T))[0] / 2.0, rel=1e-6)
+
+
+def test_equations_of_their_own_all_take_as_many_parents_as_the_one_that_takes_fewest():
+    X = np.random.default_rng(0).standard_normal((40, 4))
+    C = np.corrcoef(X.T)
+    few, many = (GramRegressions(C, np.full(4, 40.0), 40, most) for most in (1, 2))
+    own = OwnVariances([few, many], [0, 1, 1, 1])
+    assert set(own.candidates(1, 0, np.inf)[0]) == {0, 2, 3}
+    assert own.candidates(1, 0b1, np.inf) == ([], [])

@@ -86,6 +86,11 @@ def test_sample_of_many_variables():
     assert (X - X @ sem.B).var() == pytest.approx(1, rel=0.03)
 
 
+def test_more_rows_than_memory_holds_are_refused():
+    with pytest.raises(SettingError, match=r"n=1000000000000000: so many rows do not fit in memory"):
+        LinearSEM(np.zeros((20, 20))).sample(10**15)
+
+
 def test_sample_takes_every_kind_of_seed():
     sem, _ = simulate(p=5, n=1, seed=0)
     kinds = [7, np.random.default_rng(7), np.random.SeedSequence(7)]

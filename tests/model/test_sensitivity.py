@@ -81,7 +81,7 @@ def test_at_the_robustness_the_estimate_is_zero():
 
 
 def test_a_variable_that_nothing_can_be_stronger_than_has_no_benchmark():
-    for cause, times in ((0.6, 1.0), (0.5, 1.0), (0.1, 9.0), (0.25, 3.5)):
+    for cause, times in ((0.6, 1.0), (0.5, 1.0), (0.04, 24.0), (0.1, 9.0), (0.25, 3.5)):
         strong = Sensitivity("d", "y", ("x",), 1.0, 0.1, 50, ((cause, 0.3),))
         assert strong.benchmark("x", times) is None
         assert 0.99 < strong.benchmark("x", 0.999 * (1.0 - cause) / cause).share_of_cause < 1.0

@@ -16,11 +16,9 @@ from strategies.tables import tables
 from ordag import Moments, learn, simulate
 from ordag.data.table import Table
 from ordag.errors import CollinearError, CovarianceError, PrecisionError
-from ordag.order import find_order
+from ordag.order import find_order, least_squares
 from ordag.order.cholesky import BLOCK_PIVOTS, factorise, minimum_pivot
 from ordag.order.least_squares import (
-    GRAM_UNCERTAINTY,
-    GRAM_UNCERTAINTY_OF_MANY,
     MANY_COLUMNS,
     backward,
     enough_digits,
@@ -394,11 +392,22 @@ def test_a_column_of_which_exactly_nothing_is_left_goes_through_the_kernel():
     assert factor.L_diagonal.tolist() == [0.0, 1.0]
 
 
+@pytest.mark.parametrize(("p", "told"), [(2, False), (3, True), (4, True)])
+def test_a_gram_matrix_of_many_columns_tells_how_far_it_is(p, told, monkeypatch):
+    monkeypatch.setattr(least_squares, "REPORTED_COLUMNS", 3)
+    X, calls = np.random.default_rng(0).standard_normal((50, p)), []
+    table = Table(X, progress=calls.append)
+    moments = table.gram_moments
+    calls.clear()
+    gram_forward(moments, None, table)
+    assert bool(calls) is told
+
+
 def test_a_gram_matrix_of_very_many_columns_may_lose_two_digits_more():
-    few, many = np.full(MANY_COLUMNS - 1, GRAM_UNCERTAINTY / 2), np.full(MANY_COLUMNS, GRAM_UNCERTAINTY_OF_MANY / 2)
+    few, many = np.full(MANY_COLUMNS - 1, 0.9e-8), np.full(MANY_COLUMNS, 0.9e-6)
     assert enough_digits(few)
     assert enough_digits(many)
-    few[3], many[3] = 2 * GRAM_UNCERTAINTY, 2 * GRAM_UNCERTAINTY_OF_MANY
+    few[3], many[3] = 1.1e-8, 1.1e-6
     assert not enough_digits(few)
     assert not enough_digits(many)
 

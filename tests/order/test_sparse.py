@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from oracles.sparse import sparse_order
 
 from ordag import simulate
-from ordag.order import parent_sets
+from ordag.data.table import Table
+from ordag.order import find_order, parent_sets
 from ordag.order.parent_sets import ALONE, Correlations, Regression, Score, exchanged, partial_table, regression
-from ordag.order.sparse import joint_score, sparse_forward, usual_width
+from ordag.order.sparse import joint_score, parent_sets_along, sparse_forward, usual_width
 
 
 @st.composite
@@ -289,3 +290,16 @@ def test_the_joint_score_is_what_its_formula_says():
         left.append(np.square(X[:, j] - explained).sum())
     found = joint_score(X.T @ X, n, SimpleNamespace(order=range(p), parent_sets=sets))
     assert found == pytest.approx(n * p * np.log(np.mean(left)) + 4 * (np.log(n) + 2 * np.log(p)))
+
+
+def test_parent_sets_along_an_order_keep_to_it():
+    X = np.random.default_rng(3).normal(size=(50, 4)) @ np.triu(np.ones((4, 4)))
+    steps = parent_sets_along(np.cov(X.T), 50, np.array([2, 0, 3, 1]))
+    assert steps.order.tolist() == [2, 0, 3, 1]
+
+
+def test_a_variable_has_ten_parents_at_most():
+    X = np.random.default_rng(0).normal(size=(400, 12))
+    X[:, 11] = X[:, :11].sum(axis=1) + 4.0 * X[:, 11]
+    sets = find_order(Table(X), variance="sparse").parent_sets
+    assert [len(one) for one in sets] == [0] * 11 + [10]

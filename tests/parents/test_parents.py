@@ -22,6 +22,7 @@ from ordag.order.rounding import column_lengths
 from ordag.parents import select
 from ordag.parents.bic import backward_elimination, expected_false
 from ordag.parents.tests import (
+    CRITICAL,
     TESTS,
     correlation_noise,
     correlations_of,
@@ -29,6 +30,7 @@ from ordag.parents.tests import (
     fisher_z,
     p_values,
     partial_correlations,
+    rejected,
     slabs,
 )
 
@@ -190,6 +192,21 @@ def test_slabs_and_single_pairs_hold_what_the_matrix_holds(monkeypatch):
     for m, row in rows.items():
         np.testing.assert_array_equal(row, r[m, :m])
     assert not list(correlations_with(factor, []))
+
+
+def test_pairs_up_to_a_level_leave_out_those_above_it():
+    chosen = select(forward(Moments.from_rows(np.random.default_rng(5).standard_normal((100, 30)))))
+    found = np.concatenate([p_values for *_, p_values in chosen.up_to([0.2])])
+    everything = chosen.p_values[np.tril_indices(30, -1)]
+    np.testing.assert_allclose(np.sort(found), np.sort(everything[everything <= 0.2]))
+    assert 0 < len(found) < len(everything)
+
+
+@pytest.mark.parametrize("test", CRITICAL)
+def test_a_correlation_of_exactly_the_least_is_sure(test):
+    (least,) = CRITICAL[test](0.05, 20, np.zeros(1))
+    for r in (least, -least):
+        assert rejected(np.array([[0.0, 0.0], [r, 0.0]]), 20, test, 0.05).tolist() == [[False, False], [True, False]]
 
 
 def test_edges_are_the_mask_of_parents():

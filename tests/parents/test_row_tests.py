@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import estimators as oracles
+from scipy import stats
 
 from ordag import Moments, simulate
 from ordag.errors import SettingError
@@ -65,6 +66,16 @@ def table(seed, n, effect):
     Z, e = random.standard_normal((n, 2)), random.standard_normal(n)
     x = np.sin(2.0 * Z).sum(axis=1) + e
     return x, np.cos(2.0 * Z).sum(axis=1) + effect * e**2 + random.standard_normal(n), Z
+
+
+@pytest.mark.parametrize("conditions", [0, 2])
+def test_the_p_value_is_that_of_its_formula(conditions):
+    x, y, Z = table(5, 60, 0.2)
+    Z = Z[:, :conditions]
+    residuals, parameters = spline_residuals(np.column_stack([x, y]), Z)
+    C = corrected_distance_correlation(*residuals.T)
+    expected = stats.chi2.sf(max((60 - 1 - parameters) * C + 1.0, 0.0), 1)
+    assert distance_correlation(x, y, Z) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.thorough
