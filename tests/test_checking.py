@@ -14,7 +14,7 @@ from budgets import THOROUGH, thorough, tries
 from click.testing import CliRunner
 
 import ordag
-from ordag.assess.equations import f_test_of_added, independence_finding
+from ordag.assess.equations import dependence_finding, f_test_of_added, independence_finding
 from ordag.assess.finding import Finding
 from ordag.assess.sorting import sorting_finding
 from ordag.assess.stability import Baseline, Survival, influence_finding
@@ -204,6 +204,14 @@ def test_a_broken_condition_is_a_warning():
     broken = [finding for finding in found if finding.level == "warning"]
     assert broken
     assert all(finding.numbers["holds"] is False and finding.numbers["tightest"]["margin"] <= 1 for finding in broken)
+
+
+def test_neighbouring_rows_are_compared_about_their_means():
+    X = np.random.default_rng(1).normal([0.0, 5.0, -1e3], size=(60, 3))
+    finding = dependence_finding(X, np.zeros((3, 3), dtype=bool), ordag.Moments.from_rows(X, ["a", "b", "c"]), 0.01)
+    Z = X - X.mean(axis=0)
+    r = (Z[1:] * Z[:-1]).sum(axis=0) / np.square(Z).sum(axis=0)
+    assert finding.numbers["correlation"] == pytest.approx(r[np.abs(r).argmax()])
 
 
 def test_a_common_cause_shows_in_a_pair_of_residuals():

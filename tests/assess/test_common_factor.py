@@ -27,8 +27,9 @@ def root_of(X):
     return R / np.sqrt(np.square(R).sum(axis=0))
 
 
-def test_as_many_factors_are_tried_as_may_pay():
-    assert common_factor(ordag.learn(factor_table(10, 80, 0, k=4), "cvs")).factors == 4
+@pytest.mark.parametrize("unit", [1.0, 0.01])
+def test_as_many_factors_are_tried_as_may_pay(unit):
+    assert common_factor(ordag.learn(unit * factor_table(10, 80, 0, k=4), "cvs")).factors == 4
 
 
 @pytest.mark.parametrize(("p", "k"), [(5, 1), (8, 2), (12, 3)])

@@ -208,6 +208,16 @@ def test_of_single_columns_the_worst_is_named_with_its_p_value():
     assert numbers["p_value"] == pytest.approx(min(1.0, 3 * normaltest(X[:, 2]).pvalue))
 
 
+@pytest.mark.parametrize(("end", "level"), [(5.5, "look"), (6.1, "warning")])
+def test_an_excess_above_seven_is_a_warning(end, level):
+    """West, Finch & Curran (1995). The skewness is 0."""
+    x = norm.ppf((np.arange(80) + 0.5) / 80)
+    x[[0, -1]] = -end, end
+    found = columns_finding(np.column_stack([x, gaussian(1, 80, 1)]), ("x", "a"), 0.05)
+    assert (found.numbers["worst"], found.level) == ("x", level)
+    assert abs(found.numbers["excess_kurtosis"] - 7.0) < 2.0
+
+
 def test_columns_with_two_values_are_not_called_gaussian_or_not():
     random = np.random.default_rng(2)
     X = np.column_stack([gaussian(1, 80, 1), random.integers(0, 2, 80), random.exponential(size=80)])

@@ -30,6 +30,9 @@ def test_without_a_common_step_only_copies_are_found():
     assert nearly_exact(np.column_stack([X, 2.0 * X[:, 1] + errors])) == [1, 4]
     assert nearly_exact(np.column_stack([X, X[:, 1] + X[:, 2] + errors])) is None
     assert nearly_exact(X) is None
+    few = np.arange(4.0)[:, None] * [1.0, 2.0]
+    assert nearly_exact(few) == [0, 1]
+    assert nearly_exact(few[1:]) is None
 
 
 def test_strong_effects_are_no_definitions():

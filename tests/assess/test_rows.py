@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,10 +14,22 @@ from scipy.stats import norm
 
 import ordag
 from ordag.assess.cautions import cautions
-from ordag.assess.dependence import CURVE, SURE, blocks, grouping, levels, row_memory, several, sort_keys, sorted_sum
+from ordag.assess.dependence import (
+    CURVE,
+    SURE,
+    beyond,
+    blocks,
+    grouping,
+    levels,
+    row_memory,
+    several,
+    sort_keys,
+    sorted_sum,
+)
 from ordag.assess.influence import _kept, deciding_row
 from ordag.assess.populations import (
     Mixture,
+    _covariance,
     _log_odds,
     bound,
     mixture,
@@ -27,6 +40,7 @@ from ordag.assess.populations import (
     valley,
 )
 from ordag.assess.rows import CHECKS, Sample, duplicates, filled_in, row_cautions
+from ordag.common.linalg import lengths
 from ordag.learners.found import Found
 
 
@@ -204,6 +218,7 @@ def test_a_row_is_left_out_of_the_experiment_that_it_is_of_and_open_directions_c
     learned = []
 
     def turned(table, recipe):
+        warnings.warn("few digits", ordag.PrecisionWarning, stacklevel=1)  # is no matter of the table
         learned.append(table.moments)
         return SimpleNamespace(graph=SimpleNamespace(adjacency=fit.best_graph.adjacency.T))
 
@@ -227,18 +242,28 @@ def test_a_fit_has_the_cautions_of_its_rows_and_of_moments_none():
 
 
 def test_memory_is_that_of_the_oracle():
-    for X in (in_time(n=80), in_clusters(clusters=6, size=12)[:, :-1]):
+    by_sum = np.random.default_rng(18).standard_normal((80, 4))
+    by_sum = by_sum[np.argsort(by_sum @ [1.0, 2.0, -1.0, 1.0])]
+    for X in (in_time(n=80), in_clusters(clusters=6, size=12)[:, :-1], by_sum):
         codes = levels(X)[0]
-        one = [oracle.correlation_at_lag(codes[:, j].astype(float), 1) for j in range(X.shape[1])]
-        key = int(np.argmax(one))
-        rest = [
-            oracle.left_after(codes[:, key], codes[:, j].astype(float), CURVE) for j in range(X.shape[1]) if j != key
-        ]
+        U = codes - codes.mean(axis=0)
+        key = int(np.argmax([oracle.correlation_at_lag(column, 1) for column in U.T]))
+        given, key = (codes[:, key], key) if X is not by_sum else (sorted_sum(U / lengths(U)), None)
+        rest = [oracle.left_after(given, U[:, j], CURVE) for j in range(X.shape[1]) if j != key]
         most = sorted(rest, key=lambda e: oracle.correlation_at_lag(e, 1))[-several(len(rest)) :]
         memory = row_memory(codes)
         assert memory.least == pytest.approx(oracle.correlation_at_lag(most[0], 1), abs=1e-6)
         assert memory.lag1 == pytest.approx(np.mean([oracle.correlation_at_lag(e, 1) for e in most]), abs=1e-6)
         assert memory.lag2 == pytest.approx(np.mean([oracle.correlation_at_lag(e, 2) for e in most]), abs=1e-6)
+
+
+def test_what_two_values_explain_is_a_mean_of_each():
+    """Their powers are collinear."""
+    rng = np.random.default_rng(3)
+    two, other, Y = np.repeat([0.0, 1.0], 40), rng.normal(size=80), rng.normal(size=(80, 3))
+    for X in (two[:, None], np.column_stack([two, other])):
+        left = [oracle.left_after(X, column, CURVE) for column in Y.T]
+        np.testing.assert_allclose(beyond(X, Y, CURVE), np.column_stack(left), atol=1e-9)
 
 
 def test_groups_by_code_are_those_of_the_oracle():
@@ -317,6 +342,16 @@ def test_log_odds_are_those_of_two_gaussian_densities():
     first, second = (norm.logpdf(t, mean, 0.5) for mean in groups.means)
     np.testing.assert_allclose(_log_odds(t, groups), np.log(0.3 / 0.7) + first - second)
     assert [bound(p) for p in (1, 10)] == [28.5, 60.0]
+
+
+def test_two_covariances_pay_for_their_parameters(monkeypatch):
+    """Means, covariances and the share of one more group."""
+    X = two_sems(n=200, p=3)
+    monkeypatch.setattr("ordag.assess.populations._two_covariances", lambda Z, first: (50.0, first))
+    assert two_models(X).gain == pytest.approx(50.0 + 200 * 3 - (3 + 6 + 1) * np.log(200))
+    weights = np.random.default_rng(1).random(200)
+    expected = np.cov(X.T, aweights=weights, ddof=0) + 0.001 * np.eye(3)
+    np.testing.assert_allclose(_covariance(X, weights), expected)
 
 
 def test_groups_are_looked_for_in_three_rows_for_every_column():

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import scipy.stats
 from budgets import tries
+from scipy.optimize import brentq
+from scipy.stats import pearsonr
 
 import ordag
 from ordag.assess.scale import scale_finding, scale_of
@@ -83,6 +85,20 @@ def test_variances_equal_but_for_chance_are_near():
     assert (scale.kind, scale.near) == ("", True)
     assert not scale_of(Moments.from_rows(half), Profile.of(half), same_units=True).near
     assert ordag.learn(half, "cvs").verdict.tier == "uninformative"
+
+
+def test_two_variances_are_near_up_to_the_exact_p_value_of_one_in_a_hundred():
+    """Pitman (1939) and Morgan (1939): their ratio is 1 if sum and difference are uncorrelated."""
+    x, y = np.random.default_rng(1).standard_normal((2, 6))
+
+    def p_value(unit):
+        return pearsonr(x + unit * y, x - unit * y).pvalue
+
+    unit = brentq(lambda unit: p_value(unit) - 0.01, 1.0, 1e3)
+    for moved, near in ((0.99, True), (1.01, False)):
+        moments = Moments.from_rows(np.column_stack([x, moved * unit * y]))
+        assert (p_value(moved * unit) > 0.01) == near
+        assert scale_of(moments).near == near
 
 
 @pytest.mark.slow

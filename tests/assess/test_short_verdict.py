@@ -67,6 +67,17 @@ def test_the_first_caution_is_the_reason_and_its_advice_comes_last():
 
 
 @pytest.mark.slow
+def test_effects_of_categories_count_beside_arrows():
+    random = np.random.default_rng(1)
+    site = random.integers(0, 2, 60)
+    a = 3.0 * site + random.standard_normal(60)
+    fit = ordag.learn(
+        {"a": a, "b": a + random.standard_normal(60), "site": np.array(["x", "y"])[site]}, "cvs", cause=["site"]
+    )
+    assert (fit.graph.edge_count, fit.whole_graph.edge_count) == (1, 2)
+    assert not fit.verdict.sentence.startswith("No variable was found")
+
+
 def test_what_was_not_worked_out_is_said():
     X = drawn(6, 200, 2)
     fit = ordag.learn(X, draws=0)

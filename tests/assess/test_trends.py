@@ -9,7 +9,7 @@ import pytest
 from strategies.series import random_model, rows_of
 
 import ordag
-from ordag.assess.in_time import time_findings
+from ordag.assess.in_time import time_cautions, time_findings
 from ordag.data.trends import NO_TRENDS, trends_of
 
 
@@ -99,3 +99,4 @@ def test_errors_are_correlated_where_enough_neighbouring_rows_are_kept(rows, str
     (memory, *_) = time_findings(replace(fit, profile=profile))
     assert (memory.level == "unchecked") == (rows < 20 or stride > 1)
     assert time_findings(replace(fit, profile=None))[0].level == "unchecked"
+    assert "dependent_rows" not in [one.key for one in time_cautions(replace(fit, profile=None))]

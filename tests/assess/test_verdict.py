@@ -12,7 +12,16 @@ from budgets import thorough, tries
 
 import ordag
 from ordag.assess import forecast
-from ordag.assess.equal_variances import LEVEL, bartlett, detectable_ratio, equality_test, residual_kurtosis, untestable
+from ordag.assess.equal_variances import (
+    LEVEL,
+    EqualVariances,
+    bartlett,
+    detectable_ratio,
+    equality_finding,
+    equality_test,
+    residual_kurtosis,
+    untestable,
+)
 from ordag.assess.equations import f_test_of_added
 from ordag.assess.influence import distances, tail
 from ordag.assess.normality import mardia
@@ -106,6 +115,24 @@ def test_what_a_test_that_passes_can_hardly_tell(p, detectable, said):
     doubts = _doubts(SimpleNamespace(names=range(p), n=100), grounds)
     assert len(doubts) == len(said)
     assert all(part in whole for part, whole in zip(said, doubts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("p_value", "detectable", "left_out", "level"),
+    [
+        (0.9, 3.0, 0.0, "fine"),
+        (0.9, 3.1, 0.0, "look"),
+        (0.9, 2.0, 0.2, "look"),
+        (0.03, 2.0, 0.0, "look"),
+        (0.005, 2.0, 0.0, "look"),
+    ],
+)
+def test_a_test_that_passes_is_fine_only_where_it_would_have_noticed(p_value, detectable, left_out, level, monkeypatch):
+    test = EqualVariances(1.0, p_value, 1.5, detectable, 0.0, left_out)
+    monkeypatch.setattr("ordag.assess.equal_variances.equality_test", lambda found: test)
+    finding = equality_finding(None)
+    assert finding.level == level
+    assert (f"a factor below {detectable:.2g}" in finding.sentence) == (detectable > 3.0)
 
 
 def test_equality_test_uses_residual_variances_on_all_predecessors():

@@ -10,7 +10,7 @@ from sklearn.covariance import ledoit_wolf
 
 import ordag
 from ordag import Moments, simulate
-from ordag.data.covariance_estimators import FAR_CELL, robust_moments, shrinkage_moments
+from ordag.data.covariance_estimators import FAR_CELL, _inverse, robust_moments, shrinkage_moments
 from ordag.order.least_squares import forward
 
 
@@ -34,6 +34,12 @@ def test_without_outliers_they_are_the_moments_of_nearly_all_rows():
         plain.covariance() / np.outer(spread, spread), abs=0.03
     )
     assert robust.mean == pytest.approx(plain.mean, abs=0.1)
+
+
+def test_correlations_of_few_rows_are_shrunk_by_a_tenth():
+    S = np.array([[4.0, 2.0], [2.0, 9.0]])
+    np.testing.assert_allclose(_inverse(S, 4), np.linalg.inv([[4.0, 1.8], [1.8, 9.0]]))
+    np.testing.assert_allclose(_inverse(S, 5), np.linalg.inv(S), rtol=1e-9)
 
 
 @pytest.mark.slow

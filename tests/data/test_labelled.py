@@ -16,7 +16,7 @@ from ordag.data.covariates import Condition, Covariate
 from ordag.data.equations import LEFT_OUT, _group, of_conditions, together
 from ordag.data.labelled import accumulator
 from ordag.data.table import Table
-from ordag.errors import ColumnError, DataError, SettingError
+from ordag.errors import ColumnError, DataError, SettingError, TooFewRowsError
 
 NAMES = ["a", "b", "c"]
 
@@ -169,6 +169,20 @@ def test_parts_merge_and_files_keep_them(seed, use, cut):
         same(merged.between(), whole.between().n, whole.between().mean, whole.between().R.T @ whole.between().R)
 
 
+def test_a_later_condition_brings_new_levels():
+    X, _, _, _ = rows(2)
+    what, kind = ["a"] * 30 + ["b"] * 30, ["x", "y"] * 15 + ["x", "y", "z"] * 10
+
+    def scanned(part):
+        return Moments.scan(table(X[part], e=what[part], k=kind[part]), environment="e", adjust=["k"])
+
+    left, rank = residuals(X, [what, kind])
+    for found in (scanned(slice(None)), scanned(slice(30)).merge(scanned(slice(30, None)))):
+        assert [one.levels for one in found.covariates] == [("x", "y", "z")]
+        assert found.adjusted().n == 60 - rank
+        np.testing.assert_allclose(found.adjusted().R.T @ found.adjusted().R, left.T @ left, atol=1e-9 * len(X))
+
+
 @given(st.integers(0, 10**6))
 def test_a_category_is_held_fixed_within_clusters(seed):
     X, cluster, condition, _ = rows(seed)
@@ -220,6 +234,19 @@ def test_labels_that_cannot_be_used_are_refused():
         Table(table(X), cluster="site")
     with pytest.raises(SettingError, match="give that when the moments are made"):
         Table(Moments.from_rows(X), cluster="s")
+
+
+def test_clusters_that_leave_nothing_to_compare_are_refused():
+    X = rows(1)[0]
+
+    def moments(clusters, rows=60):
+        return Table(table(X[:rows], s=[f"s{min(k, clusters - 1)}" for k in range(rows)]), cluster="s").qr_moments
+
+    assert moments(40).n == 21  # fewer than half of the rows, and enough
+    with pytest.raises(DataError, match="Column 's' has 57 different values in 60 rows, so hardly two rows can be"):
+        moments(57)
+    with pytest.raises(TooFewRowsError, match="4 rows and 3 variables"):  # more than half, and too few without clusters
+        moments(2, 4)
 
 
 def test_a_damaged_file_of_conditions_is_refused(tmp_path):

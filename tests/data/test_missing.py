@@ -20,6 +20,7 @@ from ordag.data.missing import PRIOR, made_of
 from ordag.data.table import Table
 from ordag.errors import (
     CollinearError,
+    ColumnWarning,
     ConstantColumnError,
     DataError,
     MissingValuesError,
@@ -251,6 +252,17 @@ def test_columns_made_up_in_too_few_rows_are_not_taken_for_relations(degree):
     wrong = ordag.hamming(ordag.learn(drawn.X, draws=0).graph, drawn.dag)
     assert fit.moments.p == 46
     assert ordag.hamming(fit.graph, drawn.dag) < 2 * wrong + 10
+
+
+def test_a_column_that_others_nearly_make_up_is_set_aside_with_their_names():
+    random = np.random.default_rng(2)
+    X = random.standard_normal((60, 4))
+    X[:, 3] = X[:, 0] + X[:, 1] + 1e-6 * random.standard_normal(60)
+    X[random.random(X.shape) < 0.1] = np.nan
+    table = Table(dict(zip("abcd", X.T, strict=True)), missing="em")
+    with pytest.warns(ColumnWarning, match=r"d \(follows from a and b\)"):
+        table.warn()
+    assert table.names == ("a", "b", "c")
 
 
 @pytest.mark.parametrize(("rest", "units"), [(1e-4, [1.0] * 4), (1e-4, [1e3, 1e-3, 1.0, 1e2]), (0.0, [1.0] * 4)])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import ordag
 from ordag.data.reading import Reading
-from ordag.data.relations import relations
+from ordag.data.relations import _made_up, relations
 from ordag.data.roles import (
     PART_OF_DATE,
     REPEATED_CODES,
@@ -25,6 +25,8 @@ from ordag.data.roles import (
 )
 from ordag.data.set_aside import few_values_sentence, set_aside_sentence
 from ordag.data.sources import open_source
+from ordag.data.sources.columns import TEXT
+from ordag.data.sources.csv import text_or_bad_cells
 from ordag.data.table import Table
 from ordag.errors import ColumnError, ColumnWarning, ConstantColumnError, CovarianceError, DataError, SettingError
 
@@ -64,6 +66,8 @@ def role(name, values):
         ("census", [1113, 1130, 1171, 1175, 2111, 2113, 2133, 2141, 2141], "id"),  # no groups
         ("time", 1949.0 + np.arange(30) / 12, "time"),
         ("time", [5, 9, 2, 30, 11], "variable"),
+        ("time", [0, 1, 2.0199], "time"),
+        ("time", [0, 1, 2.0201], "variable"),  # by more than a fiftieth of the first step
         ("Month", [5, 6, 7, 5, 6, 7, 12], "time"),
         ("months", [5, 6, 7, 5, 6, 7, 30], "variable"),
         ("k", [2.5] * 9, "constant"),
@@ -197,6 +201,12 @@ def test_relations_are_written_as_a_person_would(weights, constant, words):
     assert [one.words for one in relations([*"abcd"[: len(weights)], "made"], columns.__getitem__, fixed)] == [words]
 
 
+@pytest.mark.parametrize(("constant", "kept"), [(0.75, 0.0), (1.25, 1.25)])
+def test_a_constant_below_the_twelfth_digit_of_the_means_is_rounding(constant, kept):
+    mean = np.array([1e12, 1e12 + constant])
+    assert _made_up(["a", "b"], {0: 1.0, 1: -1.0}, mean, [False] * 2).constant == kept
+
+
 def test_the_sum_goes_and_its_parts_stay():
     rows = np.random.default_rng(1).integers(0, 50, (60, 2)).astype(float)
     (found,) = relations(["total", "men", "women"], [rows.sum(axis=1), *rows.T].__getitem__, [False] * 3)
@@ -313,6 +323,8 @@ def test_a_matrix_of_correlations_is_no_table_of_rows(tmp_path):
         with pytest.raises(CovarianceError, match="is a matrix of correlations, not a table of rows"):
             Table(data)
     assert Table(S.assign(c=S["c"] + 0.01)).names == ("a", "b", "c")
+    S.loc["a", "b"] = S.loc["b", "a"] = 1.2
+    assert Table(S).names == ("a", "b", "c")
 
 
 @pytest.mark.parametrize(
@@ -447,6 +459,12 @@ def test_codes_with_letters_are_no_broken_numbers(tmp_path):
     table = Table(path)
     assert table.names == ("a", "b")
     assert table.columns[0].role == "category"
+
+
+@pytest.mark.parametrize(("rows", "is_code"), [(14, False), (15, True)])
+def test_few_values_are_codes_if_each_has_five_rows(rows, is_code):
+    values = [*(str(1 + k % 2) for k in range(rows - 1)), "n4x"]
+    assert (text_or_bad_cells(values, [(rows, "n4x")]) is TEXT) == is_code
 
 
 @pytest.mark.parametrize(("least", "most"), [(1e17, 1e17 + 64), (-1.7e308, 1.7e308), (0.0, 5e-324), (3.0, 3.0)])

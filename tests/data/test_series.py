@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from oracles.series import lagged_rows
 from ordag import errors
 from ordag.data.moments import Moments
 from ordag.data.reading import Reading
-from ordag.data.series import Series, _units
+from ordag.data.series import Series, _ends, _units
 from ordag.data.table import Table
 from ordag.data.trends import Trends
 
@@ -235,6 +237,14 @@ def test_notes_say_how_times_were_read():
     assert "not evenly spaced" in Table(uneven, time="t", lags=1).remarks[-1]
 
 
+@pytest.mark.parametrize(("count", "kept"), [(10_000, 10_000), (10_001, 0)])
+def test_the_ends_of_ten_thousand_series_are_kept(count, kept):
+    which, none = np.arange(count), np.zeros(count, np.intp)
+    source, series = SimpleNamespace(covariates=()), SimpleNamespace(lags=0, difference=0)
+    values = np.zeros((count, 1))
+    assert len(_ends(source, series, values, values, which, which, none, none, Reading())) == kept
+
+
 def test_fewer_columns_keep_their_earlier_values():
     X = np.random.default_rng(0).normal(size=(60, 3))
     table = Table(X, lags=1, season=4)
@@ -250,6 +260,14 @@ def test_fewer_columns_keep_their_earlier_values():
         table.transformed({"X1": 2.0})
     units = Table(X, lags=1, transform={"X1": 10.0})
     assert units.moments.spread[3] == pytest.approx(10.0 * table.transformed(None).moments.spread[3], rel=0.2)
+
+
+def test_without_a_complete_row_a_constant_is_set_aside(tmp_path, monkeypatch):
+    monkeypatch.setattr("ordag.data.sources.parquet.LOOKED_ROWS", 64)
+    X = np.random.default_rng(1).standard_normal((100, 3))
+    X[::2, 0] = X[1::2, 1] = np.nan
+    pd.DataFrame(X, columns=list("abc")).assign(t=np.arange(100), one=7.0).to_parquet(tmp_path / "t.parquet")
+    assert Table(tmp_path / "t.parquet", time="t", lags=1).series.names == ("a", "b", "c")
 
 
 def test_what_all_rows_show_to_be_a_copy_is_no_variable_of_a_series(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from strictly import open_source
 
 import ordag
 from ordag.data.reading import Reading
+from ordag.data.sources.csv import _explained
 from ordag.errors import (
     ColumnError,
     DataError,
@@ -195,8 +197,9 @@ def test_a_column_without_a_name(path: Path) -> None:
 def test_ragged_rows(path: Path) -> None:
     message = refusal(path, "a,b\n1,2\n3,4,5\n6,7\n", UnreadableError)
     says(message, "data row 2 has 3 fields where 2 are expected", "'3,4,5'", "Correct the row")
+    says(refusal(path, "a,b\n1,2\n3,4,5\n", UnreadableError), "data row 2 has 3 fields", "Correct the row")
     message = refusal(path, "a,b\n" + "1,2\n" * 100_000 + "3\n4,5\n", UnreadableError)
-    says(message, "data row 100001 has 1 field where 2 are expected")
+    says(message, "data row 100001 has 1 field where 2 are expected", "Correct the row")
     message = refusal(path, "1,2\n3,4,5\n6,7\n", UnreadableError, header=False)
     says(message, "data row 2 has 3 fields where 2 are expected")
 
@@ -261,6 +264,20 @@ def test_integers_that_float64_would_round(path: Path, value: str) -> None:
 def test_an_integer_far_down_that_float64_would_round(path: Path) -> None:
     message = refusal(path, "a,id\n1e20,1\n" + "1,2\n" * 100_000 + "1,9007199254740993\n", PrecisionError)
     says(message, "'id'", "data row 100002")
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("Truncated data", "is cut off (Truncated data)"),
+        ("Decompression failed", "is cut off (Decompression failed)"),
+        ("Unexpected end of file", "is cut off (Unexpected end of file)"),
+        ("something else\nat 7", "could not be read as CSV (something else)"),
+    ],
+)
+def test_other_errors_of_the_reader_are_quoted(message: str, said: str) -> None:
+    layout: Any = SimpleNamespace(file=SimpleNamespace(describe="t.csv"), compression=None)
+    says(str(_explained(message, layout, {})), f"t.csv {said}")
 
 
 @pytest.mark.slow

@@ -248,3 +248,10 @@ def test_numbers_beside_text_are_set_aside_with_what_to_do() -> None:
     assert roles["d"][0] == "unusable"
     with pytest.raises(ColumnError, match=r"'c' hold[s]? numbers beside text such as 'x': .* pandas.to_numeric"):
         open_source(frame, Reading(columns=["a", "c"]))
+
+
+def test_objects_that_arrow_has_no_type_for_can_be_categories() -> None:
+    frame = pd.DataFrame({"a": COLUMN, "b": COLUMN[::-1], "c": pd.Series([1, "x", None, "x"] * 10, dtype=object)})
+    source = open_source(frame, Reading(columns=["a", "b"], adjust=["c"]))
+    np.testing.assert_array_equal(next(source.batches(4))[:, 2], [0.0, 1.0, np.nan, 1.0])
+    assert source.covariates[0].levels == ["1", "x"]

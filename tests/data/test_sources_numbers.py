@@ -120,6 +120,11 @@ def test_signs_of_comments_in_names(text: str, names: tuple[str, ...]) -> None:
     assert (found, X.tolist()) == (names, [[1, 2], [3, 4]])
 
 
+def test_a_comment_above_rows_without_a_header_is_left_out() -> None:
+    _, X, notes = read("# by hand\n1,2\n3,4\n", header=False)
+    assert (X.tolist(), notes) == ([[1, 2], [3, 4]], ("1 line of comment left out",))
+
+
 @pytest.mark.parametrize(
     "text", ['"a","b"\n"x",1,2\n"y",3,4\n', '"a" "b"\n"x" 1 2\n"y" 3 4\n', "a\tb\n1\t1\t2\n2\t3\t4\n"]
 )

@@ -14,7 +14,7 @@ from strictly import open_source
 import ordag
 from ordag.data.reading import Reading
 from ordag.data.sources import Upload
-from ordag.data.sources.workbooks import _repeated_extent
+from ordag.data.sources.workbooks import _has_uncomputed, _repeated_extent
 from ordag.data.table import Table
 from ordag.errors import OrdagError
 
@@ -179,6 +179,8 @@ def test_formulas_without_values_errors_and_words_for_missing_are_missing() -> N
         "Formulas that no program has computed are missing values: open the workbook, save it, and read it again",
     )
     assert read(xlsx({"one": sheet_of([["a", "b"], [1, 2], [2, None], [3, 4]])}))[2] == ()
+    old = OLD.read_bytes()
+    assert not _has_uncomputed(Upload("old.xls", old), old)
 
 
 @pytest.mark.parametrize("merged", ["A1:A2", "A2:A5"])

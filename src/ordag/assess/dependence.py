@@ -21,6 +21,9 @@ ALIKE = 0.1
 DEVIATIONS = 3.0
 """A correlation must also exceed 0 by this many standard errors."""
 
+COLLINEAR = 1e-12
+"""Share of the largest singular value up to which another is rounding."""
+
 SORTED = 0.9
 """Correlation with the row number from which a table counts as sorted by a column, or by a sum of columns."""
 
@@ -146,7 +149,8 @@ def beyond(X: Array, Y: Array, degree: int) -> Array:
     X = X - X.mean(axis=0)
     X = X / np.abs(X).max(axis=0)
     powers = X[:, :, None] ** np.arange(1, degree + 1)
-    Q = np.linalg.qr(np.column_stack([np.ones(len(X)), powers.reshape(len(X), -1)]))[0]
+    Q, lengths, _ = np.linalg.svd(np.column_stack([np.ones(len(X)), powers.reshape(len(X), -1)]), full_matrices=False)
+    Q = Q[:, lengths > COLLINEAR * lengths[0]]  # powers of a column of two values are collinear
     return np.asarray(Y - Q @ (Q.T @ Y))
 
 
